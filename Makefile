@@ -1,0 +1,72 @@
+# Every target sets up what it needs; a fresh machine with Python 3.11+ and Node 20 needs nothing else.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON := $(BIN)/python
+SETUP := $(VENV)/.ready
+BROWSER := tests/browser/node_modules/.ready
+
+.PHONY: help
+help: ## Say what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: $(SETUP) ## Make the virtual environment with the pinned packages
+
+$(SETUP): pyproject.toml requirements.lock requirements-dev.lock scripts/venv
+	@scripts/venv $(VENV)
+	@touch $@
+
+.PHONY: run
+run: $(SETUP) ## Start the gateway
+	@$(BIN)/runwire up
+
+.PHONY: test
+test: $(SETUP) $(BROWSER) ## Run the tests
+	@scripts/chromium
+	@$(PYTHON) -m pytest
+
+$(BROWSER): tests/browser/package.json tests/browser/package-lock.json
+	@cd tests/browser && npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: endurance
+endurance: $(SETUP) ## Run the long tests: kill -9 under load, soak
+	@$(PYTHON) -m pytest -m endurance
+
+.PHONY: check
+check: $(SETUP) ## Check format, lint, types, import contracts and generated files
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(PYTHON) -m runwire.protocol.generate --check
+	@$(PYTHON) scripts/reference.py --check
+
+.PHONY: format
+format: $(SETUP) ## Put the code in shape
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+.PHONY: generate
+generate: $(SETUP) ## Write the schema, the TypeScript types and the reference anew
+	@$(PYTHON) -m runwire.protocol.generate
+	@$(PYTHON) scripts/reference.py
+
+.PHONY: bench
+bench: $(SETUP) ## Measure, with rival and limit in the same run
+	@$(PYTHON) -m bench
+
+.PHONY: lock
+lock: ## Resolve the dependencies anew and pin them
+	@scripts/lock
+
+.PHONY: clean
+clean: ## Remove everything that the other targets made
+	@rm -rf $(VENV) tests/browser/node_modules bench/.cache dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
