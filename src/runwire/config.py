@@ -1,0 +1,156 @@
+"""What an operator can set: one frozen value, read once from defaults < file < environment < options."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from runwire.errors import ConfigInvalid
+
+FILE_NAME = "config.toml"
+ENVIRONMENT_PREFIX = "RUNWIRE_"
+
+Bytes = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(gt=0)]
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting with its default. Sizes are in bytes, times in the unit that the name ends with."""
+
+    data: Annotated[Path, Meta(description="Directory that holds the journal, the artifacts and the tokens.")]
+    host: Annotated[str, Meta(min_length=1, description="Address that the gateway listens on.")] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="Port that the gateway listens on; 0 takes a free one.")] = (
+        7437
+    )
+    url: Annotated[
+        str | None, Meta(description="Where clients find the gateway; from `host` and `port` when unset.")
+    ] = None
+    token: Annotated[
+        str | None, Meta(description="Admin token; `up` accepts it and the commands send it. Never in the file.")
+    ] = None
+    allowed_hosts: Annotated[
+        tuple[str, ...], Meta(description="Host names, beside the local ones, that requests may be addressed to.")
+    ] = ()
+    allowed_origins: Annotated[
+        tuple[str, ...], Meta(description="Origins of other sites whose pages may call the gateway.")
+    ] = ()
+
+    heartbeat_s: Annotated[Seconds, Meta(description="How often an idle stream says that it is alive.")] = 10.0
+    stall_s: Annotated[Seconds, Meta(description="How long a run may be silent before it counts as stalled.")] = (
+        14_400.0
+    )
+    max_connections: Annotated[Count, Meta(description="How many connections the gateway holds at once.")] = 4096
+    idle_timeout_s: Annotated[Seconds, Meta(description="How long a connection without a request is kept.")] = 15.0
+    body_limit_bytes: Annotated[Bytes, Meta(description="Largest request body.")] = 1024 * 1024
+    append_limit_bytes: Annotated[Bytes, Meta(description="Largest body of an appended event.")] = 256 * 1024
+
+    coalesce_ms: Annotated[float, Meta(ge=0, description="How long stream text waits for more to share its event.")] = (
+        40.0
+    )
+    coalesce_bytes: Annotated[Bytes, Meta(description="How much stream text one event gathers at most.")] = 4096
+    artifact_limit_bytes: Annotated[
+        Bytes, Meta(description="Largest artifact; what is longer is cut, and says so.")
+    ] = 64 * 1024 * 1024
+    artifact_quota_bytes: Annotated[Bytes, Meta(description="Room for all the artifacts of a task.")] = 1024**3
+
+    retention_max_age_s: Annotated[
+        Seconds | None, Meta(description="Prune events that are older; nothing is pruned by age when unset.")
+    ] = None
+    retention_max_events: Annotated[
+        Count | None, Meta(description="Prune a run to so many events; not by count when unset.")
+    ] = None
+    retention_max_bytes: Annotated[
+        Bytes | None, Meta(description="Prune the oldest runs until the store fits; not by size when unset.")
+    ] = None
+    retention_every_s: Annotated[Seconds, Meta(description="How often the retention settings are applied.")] = 3600.0
+
+    def __repr__(self) -> str:
+        # A configuration ends up in logs, and the token must not.
+        shown = ((key, value) for key, value in msgspec.structs.asdict(self).items() if key != "token")
+        return f"Config({', '.join(f'{key}={value!r}' for key, value in shown)})"
+
+    @property
+    def base_url(self) -> str:
+        """Where clients find the gateway, without a slash at the end."""
+        if self.url is not None:
+            return self.url.rstrip("/")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def file(self) -> Path:
+        """The file that the settings of this data directory are read from."""
+        return self.data / FILE_NAME
+
+
+def load_config(*, environ: Mapping[str, str], options: Mapping[str, object] | None = None) -> Config:
+    """Read the settings of a process; an option that is None counts as not given.
+
+    A setting that is unknown or makes no sense is a ConfigInvalid that names the key and where it stands.
+    """
+    given = {key: value for key, value in (options or {}).items() if value is not None}
+    surroundings = _from_environment(environ)
+    data = Path(str(given.get("data") or surroundings.get("data") or _home())).expanduser()
+    settings: dict[str, object] = {}
+    settings.update(_checked(str(data / FILE_NAME), _from_file(data / FILE_NAME)))
+    settings.update(_checked("environment", surroundings))
+    settings.update(_checked("options", given))
+    # The directory decides which file is read, so it is settled before all the rest.
+    settings["data"] = data.absolute()
+    return msgspec.convert(settings, Config, dec_hook=_as_path)
+
+
+def environment_name(key: str) -> str:
+    """The environment variable that sets `key`."""
+    return ENVIRONMENT_PREFIX + key.upper()
+
+
+def _home() -> Path:
+    import platformdirs
+
+    return platformdirs.user_data_path("runwire", appauthor=False)
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    # Only names that we know: others may use the prefix for purposes of their own. An empty value is an unset one.
+    found = {key: environ.get(environment_name(key), "") for key in Config.__struct_fields__}
+    return {key: value for key, value in found.items() if value}
+
+
+def _from_file(path: Path) -> dict[str, object]:
+    try:
+        settings = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigInvalid(str(path), f"cannot be read: {error}") from error
+    for key in ("data", "token"):
+        if key in settings:
+            raise ConfigInvalid(
+                str(path), f"{key!r} is set by option or by {environment_name(key)}, not in the file", key=key
+            )
+    return settings
+
+
+def _checked(source: str, settings: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    kinds = get_type_hints(Config, include_extras=True)
+    for key, value in settings.items():
+        if key not in kinds:
+            raise ConfigInvalid(source, f"there is no setting {key!r}", key=key)
+        if isinstance(value, str) and key in {"allowed_hosts", "allowed_origins"}:
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        try:
+            # Not strict, because the environment holds nothing but text.
+            yield key, msgspec.convert(value, kinds[key], strict=False, dec_hook=_as_path)
+        except msgspec.ValidationError as error:
+            raise ConfigInvalid(source, f"{key!r} cannot be {value!r}: {error}", key=key) from error
+
+
+def _as_path(kind: type, value: object) -> object:
+    if kind is Path and isinstance(value, (str, Path)):
+        return Path(value)
+    raise TypeError(f"no setting is a {kind.__name__}")
