@@ -1,0 +1,128 @@
+"""Group commit: requests that arrive while a commit is under way share the next one.
+
+A commit happens right here in the event loop while the disk is fast, which saves two thread switches per group; it moves
+to a thread when the disk is slow or the database is locked by somebody else, so that readers are never held up for long.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+from typing import TypeVar
+
+from runwire.errors import StoreBusy
+from runwire.journal.records import Commit
+from runwire.journal.stamping import Request
+from runwire.journal.store.log import Log, Outcome
+
+_T = TypeVar("_T")
+
+_FAST_S = 0.004
+_LOCK_WAIT_MS = 5_000
+_GROUP_MAX = 8_192
+
+
+class Committer:
+    """Feeds the log, one group at a time, and tells each requester what came of it."""
+
+    def __init__(self, *, log: Log, published: Callable[[Commit], None]) -> None:
+        """Append to `log`; call `published` with every commit once it is durable."""
+        self._log = log
+        self._published = published
+        self._waiting: list[Request] = []
+        self._busy = False
+        self._pace_s = 0.0
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runwire-commit")
+        self._loop = asyncio.get_running_loop()
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def submit(self, request: Request) -> None:
+        """Queue a request for the next commit."""
+        self._waiting.append(request)
+        if not self._busy:
+            self._busy = True
+            self._idle.clear()
+            # Whoever is ready to run in this pass of the loop gets to join the group first.
+            self._loop.call_soon(self._commit)
+
+    @property
+    def backlog(self) -> int:
+        """How many requests wait."""
+        return len(self._waiting)
+
+    async def drained(self) -> None:
+        """Return when nothing waits any more."""
+        await self._idle.wait()
+
+    async def close(self) -> None:
+        """Finish what waits and stop."""
+        await self.drained()
+        self._thread.shutdown()
+
+    async def exclusively(self, work: Callable[[], _T]) -> _T:
+        """Run `work` in the commit thread, between two commits, with the log to itself."""
+        while self._busy:
+            await self.drained()
+        self._busy = True
+        self._idle.clear()
+        try:
+            return await self._loop.run_in_executor(self._thread, work)
+        finally:
+            self._next()
+
+    def _commit(self) -> None:
+        group, self._waiting = self._waiting[:_GROUP_MAX], self._waiting[_GROUP_MAX:]
+        if self._pace_s > _FAST_S:
+            self._commit_in_thread(group)
+            return
+        try:
+            outcome = self._timed(group, 0)
+        except StoreBusy:
+            self._commit_in_thread(group)
+        except Exception as failure:  # noqa: BLE001 - this is a task's root: whatever it was, the requesters are told
+            self._settle_failure(group, failure)
+        else:
+            self._settle(outcome)
+
+    def _timed(self, group: list[Request], wait_ms: int) -> Outcome:
+        start = perf_counter()
+        try:
+            return self._log.append(group, wait_ms=wait_ms)
+        finally:
+            self._pace_s += (perf_counter() - start - self._pace_s) / 8
+
+    def _commit_in_thread(self, group: list[Request]) -> None:
+        work = self._loop.run_in_executor(self._thread, self._timed, group, _LOCK_WAIT_MS)
+        work.add_done_callback(lambda done: self._settle_thread(group, done))
+
+    def _settle_thread(self, group: list[Request], done: "asyncio.Future[Outcome]") -> None:
+        failure = done.exception()
+        if failure is None:
+            self._settle(done.result())
+        else:
+            self._settle_failure(group, failure)
+
+    def _settle(self, outcome: Outcome) -> None:
+        if outcome.commit is not None:
+            self._published(outcome.commit)
+        for request, stored in outcome.stored:
+            if not request.done.done():
+                request.done.set_result(stored)
+        for request, refusal in outcome.refused:
+            if not request.done.done():
+                request.done.set_exception(refusal)
+        self._next()
+
+    def _settle_failure(self, group: list[Request], failure: BaseException) -> None:
+        for request in group:
+            if not request.done.done():
+                request.done.set_exception(failure)
+        self._next()
+
+    def _next(self) -> None:
+        if self._waiting:
+            self._loop.call_soon(self._commit)
+        else:
+            self._busy = False
+            self._idle.set()

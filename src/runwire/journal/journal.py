@@ -1,0 +1,234 @@
+"""The journal: the one way in and the one way out. What an append returns for is durable; what a read returns is stored."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from runwire.clock import Clock
+from runwire.ids import Ids
+from runwire.journal.bell.local import LocalBell
+from runwire.journal.coalescing import Lane
+from runwire.journal.committer import Committer
+from runwire.journal.keeper import Keeper
+from runwire.journal.reader import Reader
+from runwire.journal.records import Commit, Effect, Head, RunBirth, Stored
+from runwire.journal.redaction.redactor import Redactor
+from runwire.journal.stamping import Item, Request
+from runwire.journal.store.database import migrate, open_writer
+from runwire.journal.store.lock import KeeperLock
+from runwire.journal.store.log import Log
+from runwire.journal.store.rows import sweep
+from runwire.journal.store.unsealed import Unsealed
+from runwire.journal.tail import Tail
+from runwire.protocol.catalogue import decode_payload
+from runwire.protocol.payload import Opaque, Payload, encode_payload
+from runwire.protocol.stream import Delta, is_delta
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSettings:
+    """How the journal keeps its house."""
+
+    tail_bytes: int = 16 * 1024 * 1024
+    settle_s: float = 2.0
+    coalesce_s: float = 0.04
+    coalesce_chars: int = 4_096
+    queue_max: int = 50_000
+
+
+class Journal:
+    """Appends, reads and rings. Made by `open_journal`."""
+
+    def __init__(
+        self, *, path: Path, db: apsw.Connection, redactor: Redactor, clock: Clock, ids: Ids, settings: JournalSettings
+    ) -> None:
+        """Take over an open, migrated database."""
+        self.redactor = redactor
+        self.bell = LocalBell()
+        self._clock = clock
+        self._settings = settings
+        self._tail = Tail(max_bytes=settings.tail_bytes)
+        self._unsealed = Unsealed()
+        self._log = Log(db=db, unsealed=self._unsealed, new_id=ids.new)
+        self._committer = Committer(log=self._log, published=self._publish)
+        self.reader = Reader(path=path, tail=self._tail, unsealed=self._unsealed, known=self._log.head)
+        self.keeper = Keeper(path=path, unsealed=self._unsealed, committer=self._committer, settle_s=settings.settle_s)
+        self._lanes: dict[str, Lane] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._offered: dict[str, asyncio.Future[Stored]] = {}
+        self._loop = asyncio.get_running_loop()
+
+    def create_run(
+        self, birth: RunBirth, payloads: Sequence[Payload | Opaque], also: Effect | None = None
+    ) -> Awaitable[Stored]:
+        """Begin a run with its first events, all in one transaction."""
+        return self._submit(birth.run_id, [self._item(payload) for payload in payloads], birth=birth, also=also)
+
+    def append(
+        self, run_id: str, payload: Payload | Opaque, *, lease: int | None = None, also: Effect | None = None
+    ) -> Awaitable[Stored]:
+        """Store one event, and the state `also` changes with it. The result comes when it would survive power loss."""
+        if run_id in self._lanes or is_delta(payload):
+            return self._submit(run_id, self._items(run_id, payload), lease=lease, also=also)
+        done: asyncio.Future[Stored] = self._loop.create_future()
+        plain = lease is None and also is None
+        self._committer.submit(Request(run_id, (self._item(payload),), done, lease, None, also, plain))
+        return done
+
+    def append_all(
+        self, run_id: str, payloads: Sequence[Payload | Opaque], *, lease: int | None = None, also: Effect | None = None
+    ) -> Awaitable[Stored]:
+        """Store several events in one transaction: all of them or none."""
+        items = [item for payload in payloads for item in self._items(run_id, payload)]
+        return self._submit(run_id, items, lease=lease, also=also)
+
+    async def offer(self, run_id: str, delta: Delta, *, lease: int | None = None) -> None:
+        """Hand over a piece of stream text. It is stored soon, joined with its neighbours; `flush` waits for that.
+
+        A piece that could not be stored fails the next `offer` or `flush` of its run.
+        """
+        lane = self._lanes.get(run_id)
+        if lane is None:
+            lane = self._lanes[run_id] = Lane(new_redactor=self.redactor.stream)
+        pushed_out = lane.push(delta)
+        if pushed_out is not None:
+            self._store_offered(run_id, [pushed_out], lease)
+        if lane.size >= self._settings.coalesce_chars:
+            self._store_offered(run_id, [lane.take()], lease)
+        elif lane.size and run_id not in self._timers:
+            self._timers[run_id] = self._loop.call_later(self._settings.coalesce_s, self._due, run_id, lease)
+        if self._committer.backlog > self._settings.queue_max:
+            await self.flush(run_id, lease=lease)
+        elif (offered := self._offered.get(run_id)) is not None and offered.done():
+            await offered
+
+    async def flush(self, run_id: str, *, lease: int | None = None) -> None:
+        """Return when all text that was offered and is free to go is durable. A possible secret's start stays held back."""
+        lane = self._lanes.get(run_id)
+        if lane is not None:
+            self._store_offered(run_id, [lane.take()], lease)
+        offered = self._offered.pop(run_id, None)
+        if offered is not None:
+            await offered
+
+    async def write(self, effect: Effect) -> None:
+        """Change state that no event tells of. Returns when it is durable."""
+        await self._committer.exclusively(lambda: self._log.run(effect))
+
+    async def adopt(self, head: Head, count: int) -> None:
+        """Let a run be seen whose events have been put into chunks already."""
+        await self._committer.exclusively(lambda: self._log.adopt(head, count))
+        # The tail knows nothing of these positions, so it must not answer for them.
+        self._tail.clear()
+        self.bell.ring([head.birth.run_id])
+        self.keeper.notice()
+
+    async def forget(self, run_id: str) -> None:
+        """Drop what memory holds of a run whose past has changed in the store."""
+        await self._committer.exclusively(lambda: self._log.forget(run_id))
+        self._tail.clear()
+        self.reader.forget()
+        self.bell.ring([run_id])
+
+    async def close(self) -> None:
+        """Store what was offered, finish what waits, stop the keeper."""
+        for run_id, lane in list(self._lanes.items()):
+            self._store_offered(run_id, lane.close_all(), None)
+        await self._committer.drained()
+        await self.keeper.close()
+        await self._committer.close()
+        self.reader.close()
+        self.bell.ring_all()
+
+    def _due(self, run_id: str, lease: int | None) -> None:
+        self._timers.pop(run_id, None)
+        lane = self._lanes.get(run_id)
+        if lane is not None:
+            self._store_offered(run_id, [lane.take()], lease)
+
+    def _store_offered(self, run_id: str, deltas: Sequence[Delta | None], lease: int | None) -> None:
+        timer = self._timers.pop(run_id, None)
+        if timer is not None:
+            timer.cancel()
+        items = [self._stamped(delta, encode_payload(delta)) for delta in deltas if delta is not None]
+        if not items:
+            return
+        done = self._offered[run_id] = self._loop.create_future()
+        done.add_done_callback(_seen)
+        self._committer.submit(Request(run_id, items, done, lease))
+
+    def _items(self, run_id: str, payload: Payload | Opaque) -> list[Item]:
+        """The payload, and before it the stream text that must not come after it."""
+        if is_delta(payload):
+            raise ValueError(f"{payload.type} is stream text: hand it to offer(), which sees across its pieces")
+        lane = self._lanes.get(run_id)
+        if lane is None:
+            return [self._item(payload)]
+        items = [self._stamped(delta, encode_payload(delta)) for delta in lane.close(payload)]
+        if lane.empty:
+            del self._lanes[run_id]
+        return [*items, self._item(payload)]
+
+    def _item(self, payload: Payload | Opaque) -> Item:
+        data = encode_payload(payload)
+        redacted = self.redactor.redact(data)
+        if redacted is not data:
+            # The run's story is told from this payload and is stored, too: it must not know the secret either.
+            payload = decode_payload(payload.type, redacted)
+        return Item(payload, redacted, self._clock.now_ns())
+
+    def _stamped(self, payload: Payload | Opaque, data: bytes) -> Item:
+        return Item(payload, data, self._clock.now_ns())
+
+    def _submit(
+        self,
+        run_id: str,
+        items: Sequence[Item],
+        *,
+        lease: int | None = None,
+        birth: RunBirth | None = None,
+        also: Effect | None = None,
+    ) -> "asyncio.Future[Stored]":
+        if not items:
+            raise ValueError("there is nothing to append")
+        done: asyncio.Future[Stored] = self._loop.create_future()
+        self._committer.submit(Request(run_id, items, done, lease, birth, also))
+        return done
+
+    def _publish(self, commit: Commit) -> None:
+        self._tail.publish(commit)
+        self.bell.ring([segment.run_id for segment in commit.segments])
+        self.keeper.notice()
+
+
+def _seen(done: "asyncio.Future[Stored]") -> None:
+    """Look at a failure so that the loop does not report it as lost: the run's next offer or flush raises it."""
+    if not done.cancelled():
+        done.exception()
+
+
+@asynccontextmanager
+async def open_journal(
+    path: Path, *, redactor: Redactor, clock: Clock, ids: Ids, settings: JournalSettings | None = None
+) -> AsyncGenerator[Journal]:
+    """Open the journal at `path`, making or migrating it, and close it at the end."""
+    db = open_writer(path)
+    try:
+        migrate(db)
+        with KeeperLock(path.with_name(path.name + ".keeper")) as alone:
+            if alone:
+                sweep(db)
+        journal = Journal(
+            path=path, db=db, redactor=redactor, clock=clock, ids=ids, settings=settings or JournalSettings()
+        )
+        journal.keeper.start()
+        try:
+            yield journal
+        finally:
+            await journal.close()
+    finally:
+        db.close()

@@ -1,0 +1,160 @@
+"""The keeper: seals settled commits, copies the WAL back and returns free space, in small steps beside the writer."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+from typing import TypeVar
+
+import apsw
+
+from runwire.errors import StoreBusy, StoreError
+from runwire.journal.committer import Committer
+from runwire.journal.store.database import open_writer, translated
+from runwire.journal.store.lock import KeeperLock
+from runwire.journal.store.sealing import WINDOW_BYTES, checkpoint, give_back, read_window, seal_window
+from runwire.journal.store.unsealed import Unsealed
+
+_T = TypeVar("_T")
+# While events keep coming, sealing takes this share of one core at most; past the backlog limit it may take half.
+_SHARE = 0.15
+_BACKLOG_BYTES = 512 * 1024 * 1024
+_WAL_BYTES = 64 * 1024 * 1024
+_FREE_PAGES = 1_024
+
+
+class Keeper:
+    """Runs in the background for as long as the journal is open."""
+
+    def __init__(self, *, path: Path, unsealed: Unsealed, committer: Committer, settle_s: float) -> None:
+        """Keep the database at `path`; a quiet log is sealed whole after `settle_s`."""
+        self._path = path
+        self._unsealed = unsealed
+        self._committer = committer
+        self._settle_s = settle_s
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runwire-keep")
+        self._grown = asyncio.Event()
+        self._alone = asyncio.Lock()
+        self._db: apsw.Connection | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._lock = KeeperLock(path.with_name(path.name + ".keeper"))
+        self.failure: StoreError | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        if self._unsealed.bytes:
+            self._grown.set()
+        self._task = asyncio.get_running_loop().create_task(self._keep(), name="runwire-keeper")
+
+    async def close(self) -> None:
+        """Stop between two steps."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        async with self._alone:
+            await self._do(self._close)
+        self._thread.shutdown()
+        self._lock.release()
+
+    def notice(self) -> None:
+        """The log has grown."""
+        self._grown.set()
+
+    async def seal_all(self) -> None:
+        """Seal everything that is durable now."""
+        async with self._alone:
+            if not self._lock.acquire():
+                raise StoreBusy()
+            await self._committer.drained()
+            while await self._seal_one(pausing=False):
+                pass
+            await self._tidy()
+
+    async def exclusively(self, work: Callable[[apsw.Connection], _T]) -> _T:
+        """Run `work` on the keeper's connection while nothing is being sealed; refused while another process keeps."""
+        async with self._alone:
+            if not self._lock.acquire():
+                raise StoreBusy()
+            return await self._do(lambda: work(self._connection()))
+
+    async def _keep(self) -> None:
+        while True:
+            await self._grown.wait()
+            self._grown.clear()
+            if not self._lock.acquire():
+                # Another process keeps this store; should it go away, the next growth finds the lock free.
+                await asyncio.sleep(1.0)
+                continue
+            try:
+                await self._seal_while_growing()
+            except StoreError as failure:
+                # The next growth tries again; until then the commits hold everything.
+                self.failure = failure
+                await asyncio.sleep(1.0)
+
+    async def _seal_while_growing(self) -> None:
+        while self._unsealed.bytes:
+            if self._unsealed.bytes < WINDOW_BYTES and await self._more_comes():
+                continue
+            async with self._alone:
+                await self._seal_one(pausing=True)
+                await self._tidy()
+            self.failure = None
+
+    async def _more_comes(self) -> bool:
+        """Wait for the log to settle; say whether it has grown instead."""
+        self._grown.clear()
+        try:
+            async with asyncio.timeout(self._settle_s):
+                await self._grown.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _seal_one(self, *, pausing: bool) -> bool:
+        window = await self._do(lambda: read_window(self._connection()))
+        if window is None:
+            return False
+        steps = seal_window(self._connection(), window)
+        while await self._step(steps, pausing=pausing):
+            pass
+        self._unsealed.drop(window.last_position, window.size)
+        return True
+
+    async def _step(self, steps: Iterator[None], *, pausing: bool) -> bool:
+        start = perf_counter()
+        more = await self._do(lambda: next(steps, "end") is None)
+        if pausing and self._grown.is_set():
+            share = _SHARE if self._unsealed.bytes < _BACKLOG_BYTES else 0.5
+            await asyncio.sleep((perf_counter() - start) * (1 - share) / share)
+        return more
+
+    async def _tidy(self) -> None:
+        await self._do(lambda: checkpoint(self._connection()))
+        wal = self._path.with_name(self._path.name + "-wal")
+        if wal.exists() and wal.stat().st_size > _WAL_BYTES:
+            # Most of it has just been copied, so the appends wait for little.
+            await self._committer.exclusively(
+                lambda: self._connection().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            )
+        free = 1
+        while free and not self._grown.is_set():
+            free = await self._do(lambda: give_back(self._connection(), _FREE_PAGES))
+
+    async def _do(self, work: Callable[[], _T]) -> _T:
+        # Shielded: a step that has begun is finished, so that closing never leaves a transaction behind.
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, work))
+
+    def _connection(self) -> apsw.Connection:
+        if self._db is None:
+            self._db = open_writer(self._path)
+        return self._db
+
+    def _close(self) -> None:
+        if self._db is not None:
+            with translated():
+                checkpoint(self._db)
+            self._db.close()

@@ -1,0 +1,112 @@
+"""The journal's vocabulary: what goes in, what comes back, what a reader holds.
+
+What is made for every event is a msgspec Struct though it never leaves the process: it costs a fifth of a dataclass.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import apsw
+from msgspec import Struct
+
+from runwire.journal.story import Story
+from runwire.protocol.chain import GENESIS
+from runwire.protocol.envelope import EnvelopeWriter
+
+Effect = Callable[[apsw.Connection], None]
+"""State that changes together with an event, written in the event's own transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunBirth:
+    """A run that is about to have its first event."""
+
+    run_id: str
+    task_id: str | None = None
+    session_id: str | None = None
+    agent: str = "external"
+
+
+class Stored(Struct, frozen=True, gc=False):
+    """Proof that events are durable: the last one's place in its run and in the feed."""
+
+    run_id: str
+    sequence: int
+    event_id: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """A run as its row and its log tell it now."""
+
+    birth: RunBirth
+    created_ns: int
+    updated_ns: int
+    first_sequence: int
+    head_sequence: int
+    head_hash: bytes
+    lease_generation: int
+    story: Story
+
+
+class Segment(Struct, frozen=True, gc=False):
+    """Consecutive frames of one run."""
+
+    run_id: str
+    first: int
+    last: int
+    frames: bytes
+
+
+class Batch(Struct, frozen=True, gc=False):
+    """Frames for a reader: everything stored from past its cursor up to `last`."""
+
+    last: int
+    frames: bytes
+
+
+class FeedEvent(Struct, frozen=True, gc=False):
+    """One event at its place in the feed of all runs."""
+
+    position: int
+    run_id: str
+    envelope: bytes
+
+
+class Commit(Struct, frozen=True):
+    """Events that became durable together."""
+
+    position: int
+    count: int
+    segments: Sequence[Segment]
+    size: int
+
+
+@dataclass(slots=True)
+class Head:
+    """The writer's knowledge of where a run ends. Changed only when a commit has succeeded."""
+
+    run_key: int
+    birth: RunBirth
+    created_ns: int
+    updated_ns: int
+    writer: EnvelopeWriter
+    first_sequence: int = 0
+    sequence: int = -1
+    hash: bytes = GENESIS
+    lease_generation: int = 0
+    story: Story = field(default_factory=Story)
+
+    def info(self) -> RunInfo:
+        """What a reader may know of it."""
+        return RunInfo(
+            birth=self.birth,
+            created_ns=self.created_ns,
+            updated_ns=self.updated_ns,
+            first_sequence=self.first_sequence,
+            head_sequence=self.sequence,
+            head_hash=self.hash,
+            lease_generation=self.lease_generation,
+            story=self.story,
+        )

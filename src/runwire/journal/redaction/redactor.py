@@ -1,0 +1,101 @@
+"""The one place where secrets are taken out: of payloads before they are stored, of artifact bodies, of log lines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runwire.journal.redaction.document import Document
+from runwire.journal.redaction.placeholder import placeholder
+from runwire.journal.redaction.scanner import Scanner, compile_shapes, known_spellings
+from runwire.journal.redaction.secrets import KnownValue, SecretSet
+from runwire.journal.redaction.shapes import SHAPES
+from runwire.journal.redaction.sieve import Sieve
+from runwire.journal.redaction.stream import StreamRedactor
+
+
+@dataclass(frozen=True, slots=True)
+class _Lens:
+    """Everything made ready for one set of known values."""
+
+    values: tuple[KnownValue, ...]
+    kinds: Mapping[str, str]
+    sieve: Sieve
+    scanner: Scanner
+
+
+class Redactor:
+    """Takes out what is secret: known values, well-known shapes, members with telling names.
+
+    Redacting twice changes nothing more, and the same secret has the same placeholder every time.
+    """
+
+    def __init__(self, secrets: SecretSet) -> None:
+        """Follow `secrets`: what is registered there counts from the next call on."""
+        self._secrets = secrets
+        self._shapes = compile_shapes(SHAPES)
+        self._lens = self._focus(secrets.values, (), {})
+
+    def redact(self, data: bytes) -> bytes:
+        """Redact an encoded payload and list in it what was redacted; a clean one comes back as the same object."""
+        lens = self._lens
+        if lens.values is not self._secrets.values:
+            lens = self._refocused()
+        return Document(data, self.redact_text).redacted() if lens.sieve.suspects(data) else data
+
+    def redact_text(self, text: str) -> str:
+        """Redact one whole text, exactly as a stream of its pieces would be."""
+        return self._counted(text)[0]
+
+    def redact_body(self, body: bytes, *, is_text: bool) -> tuple[bytes, int]:
+        """Redact the body of an artifact; say how many secrets were in it. Of bytes that are no text only known values."""
+        if is_text:
+            text = body.decode("utf-8", "surrogateescape")
+            redacted, count = self._counted(text)
+            return (redacted.encode("utf-8", "surrogateescape"), count) if count else (body, 0)
+        found = self._refocused().sieve.known_values(body)
+        if not found:
+            return body, 0
+        pieces: list[bytes] = []
+        position = 0
+        for start, end, kind in found:
+            pieces += (body[position:start], placeholder(kind).encode())
+            position = end
+        return b"".join((*pieces, body[position:])), len(found)
+
+    def stream(self) -> StreamRedactor:
+        """Begin the redaction of a text that will arrive in pieces."""
+        return StreamRedactor(self._scanner)
+
+    def contains_known_value(self, data: bytes) -> str | None:
+        """The kind of the first known value in the bytes, bare or inside JSON; None if there is none."""
+        found = self._refocused().sieve.known_values(data)
+        return found[0][2] if found else None
+
+    def scrub(self, text: str) -> str:
+        """Redact a log line or an error message."""
+        return self.redact_text(text)
+
+    def _counted(self, text: str) -> tuple[str, int]:
+        scanner = self._scanner()
+        if not scanner.hits(text):
+            return text, 0
+        stream = StreamRedactor(lambda: scanner)
+        redacted = stream.feed(text) + stream.close()
+        return redacted, stream.replaced
+
+    def _scanner(self) -> Scanner:
+        lens = self._lens
+        return lens.scanner if lens.values is self._secrets.values else self._refocused().scanner
+
+    def _refocused(self) -> _Lens:
+        """What is ready for the values that are known now."""
+        lens, values = self._lens, self._secrets.values
+        if lens.values is not values:
+            # Values are only ever added, so the spellings of the others need not be found again.
+            lens = self._lens = self._focus(values, lens.values, lens.kinds)
+        return lens
+
+    def _focus(
+        self, values: tuple[KnownValue, ...], ready: tuple[KnownValue, ...], kinds: Mapping[str, str]
+    ) -> _Lens:
+        kinds = known_spellings(values[len(ready) :], kinds)
+        return _Lens(values, kinds, Sieve(kinds, self._shapes), Scanner(kinds, self._shapes))

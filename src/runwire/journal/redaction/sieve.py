@@ -1,0 +1,127 @@
+"""A cheap look at bytes that lets clean ones pass: one automaton over known values, shapes, names and odd escapes.
+
+It may suspect what is clean, and never passes what is not: whatever the scanner would find in a string of a JSON text, or
+the rule about names in its members, makes the sieve suspect the text.
+"""
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+from runwire.journal.redaction.grammar import Shape
+from runwire.journal.redaction.names import MEMBER_ENDINGS, member_kind
+from runwire.journal.redaction.placeholder import KIND_MAX, OPENING
+from runwire.journal.redaction.scanner import DFA_MAX, TRIGGER_MAX, Shaped
+from runwire.journal.redaction.spellings import escaped_in_json
+
+# Our encoder writes none of these, so they may hide a letter of a secret or of a name. Control characters do no harm.
+_ODD_ESCAPES = (
+    *(rf"\u{digit}" for digit in "123456789abcdefABCDEF"),
+    *(rf"\u0{digit}" for digit in "123456789abcdefABCDEF"),
+    *(rf"\u00{digit}" for digit in "023456789abcdefABCDEF"),
+    r"\/",
+)
+_ODD_SPACES = ('" :', '"\t:', '"\n:', '"\r:')
+_PLACEHOLDER = re.compile(re.escape(OPENING).encode() + rb"[a-z0-9_.-]{1,%d}\]" % KIND_MAX)
+_PLACEHOLDER_MAX = len(OPENING) + KIND_MAX + 1
+
+
+@dataclass(slots=True)
+class _Trigger:
+    """What a trigger may be the beginning of, or the end of in the case of a member's name."""
+
+    known: list[tuple[bytes, str]] = field(default_factory=list)
+    heads: list[re.Pattern[bytes]] = field(default_factory=list)
+    ends_name: bool = False
+    is_escape: bool = False
+    is_space: bool = False
+
+    def confirmed(self, data: bytes, start: int, end: int) -> bool:
+        """Say whether a hit is more than a coincidence."""
+        for spelling, _ in self.known:
+            if data.startswith(spelling, start):
+                return True
+        for head in self.heads:
+            if head.match(data, start):
+                return True
+        if self.ends_name:
+            return _names_a_secret(data, start, end)
+        return self.is_space or (self.is_escape and _is_escape(data, start))
+
+
+class Sieve:
+    """Passes clean bytes. Immutable: a new secret makes a new sieve."""
+
+    def __init__(self, kinds: Mapping[str, str], shapes: tuple[tuple[Shape, Shaped], ...]) -> None:
+        """Look for these spellings and these shapes."""
+        triggers: dict[bytes, _Trigger] = {}
+        for spelling, kind in sorted(kinds.items()):
+            for written in sorted(_written(spelling)):
+                triggers.setdefault(written[:TRIGGER_MAX], _Trigger()).known.append((written, kind))
+        for shape, compiled in shapes:
+            for text in shape.triggers(TRIGGER_MAX):
+                triggers.setdefault(text.encode(), _Trigger()).heads.append(compiled.head.in_json)
+        for ending in MEMBER_ENDINGS:
+            for letters in itertools.product(*((letter.lower(), letter.upper()) for letter in ending)):
+                triggers.setdefault(f'{"".join(letters)}":'.encode(), _Trigger()).ends_name = True
+        for text in _ODD_ESCAPES:
+            triggers.setdefault(text.encode(), _Trigger()).is_escape = True
+        for text in _ODD_SPACES:
+            triggers.setdefault(text.encode(), _Trigger()).is_space = True
+        self._triggers = tuple(triggers.values())
+        automaton = BytesAhoCorasick(triggers, implementation=Implementation.DFA if len(triggers) <= DFA_MAX else None)
+        self._find = automaton.find_matches_as_indexes
+
+    def suspects(self, data: bytes) -> bool:
+        """Say whether an encoded JSON object may hold a secret."""
+        for index, start, end in self._find(data, True):
+            if self._triggers[index].confirmed(data, start, end):
+                return True
+        return False
+
+    def known_values(self, data: bytes) -> list[tuple[int, int, str]]:
+        """Every known value in the bytes, in order and without overlaps, as (start, end, kind)."""
+        found: list[tuple[int, int, str]] = []
+        for index, start, _ in sorted(self._find(data, True), key=lambda hit: hit[1]):
+            for spelling, kind in self._triggers[index].known:
+                if data.startswith(spelling, start) and not _in_placeholder(data, start):
+                    _add(found, start, start + len(spelling), kind)
+        return found
+
+
+def _written(spelling: str) -> set[bytes]:
+    """A spelling as bytes: bare, and inside a JSON string."""
+    bare = spelling.encode("utf-8", "surrogateescape")
+    try:
+        return {bare, escaped_in_json(spelling).encode()}
+    except UnicodeEncodeError:
+        return {bare}
+
+
+def _names_a_secret(data: bytes, start: int, end: int) -> bool:
+    opening = data.rfind(b'"', 0, start) + 1
+    return member_kind(data[opening : end - 2].decode("utf-8", "replace")) is not None
+
+
+def _is_escape(data: bytes, start: int) -> bool:
+    """Say whether the backslash at `start` is one, and not the second half of an escaped backslash."""
+    before = data[max(0, start - 64) : start]
+    return (len(before) - len(before.rstrip(b"\\"))) % 2 == 0
+
+
+def _in_placeholder(data: bytes, start: int) -> bool:
+    opening = data.rfind(OPENING.encode(), max(0, start - _PLACEHOLDER_MAX), start)
+    if opening < 0:
+        return False
+    found = _PLACEHOLDER.match(data, opening)
+    return found is not None and found.end() > start
+
+
+def _add(found: list[tuple[int, int, str]], start: int, end: int, kind: str) -> None:
+    if found and start < found[-1][1]:
+        before, until, kind = found.pop()
+        start, end = before, max(until, end)
+    found.append((start, end, kind))

@@ -1,0 +1,150 @@
+"""The read side of the log: sealed chunks first, then the commits that no chunk has taken in yet."""
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import apsw
+import zstandard
+
+from runwire.errors import StoreCorrupt
+from runwire.journal.frames import skip, split
+from runwire.journal.records import FeedEvent, Segment
+from runwire.journal.store.entries import unpack, unpack_places
+
+_CHUNK = (
+    "SELECT first_sequence, last_sequence, size, body FROM chunks "
+    "WHERE run_key = ? AND last_sequence > ? ORDER BY last_sequence LIMIT 1"
+)
+_Page = tuple[int, dict[int, bytes]]
+_COMMIT = "SELECT entries, checksum, body FROM commits WHERE position = ?"
+
+
+def read_segment(db: apsw.Connection, run_key: int, after: int, positions: Sequence[int]) -> Segment | None:
+    """The next stored frames of a run past `after`: one chunk, or what the given commits hold; None at the end."""
+    row = db.execute(_CHUNK, (run_key, after)).fetchone()
+    if row is not None:
+        first, last, size, body = row
+        frames = inflate(body, size, run_key, first)
+        if first <= after:
+            frames = skip(frames, after)
+        return Segment("", after + 1, last, frames)
+    pieces: list[bytes] = []
+    last = after
+    for position in positions:
+        for first, upto, frames in _of_run(db, position, run_key):
+            if upto <= last:
+                continue
+            pieces.append(skip(frames, last) if first <= last else frames)
+            last = upto
+    return Segment("", after + 1, last, b"".join(pieces)) if pieces else None
+
+
+def inflate(body: bytes, size: int, run_key: int, first: int) -> bytes:
+    """A chunk's frames; a body that was damaged is refused, never served."""
+    try:
+        return zstandard.ZstdDecompressor().decompress(body, max_output_size=size)
+    except zstandard.ZstdError as error:
+        raise StoreCorrupt(f"chunk {first} of run {run_key}: {error}") from error
+
+
+def deflate(frames: bytes) -> bytes:
+    """A chunk's body: compressed, with a checksum that `inflate` insists on."""
+    return zstandard.ZstdCompressor(level=1, write_checksum=True).compress(frames)
+
+
+def _of_run(db: apsw.Connection, position: int, run_key: int) -> list[tuple[int, int, bytes]]:
+    row = db.execute(_COMMIT, (position,)).fetchone()
+    if row is None:
+        return []
+    packed, checksum, body = row
+    if crc32(body) != checksum:
+        raise StoreCorrupt(f"commit {position}: its checksum does not fit its body")
+    found, at = [], 0
+    for entry in unpack(packed):
+        if entry.run_key == run_key:
+            found.append((entry.first, entry.last, body[at : at + entry.length]))
+        at += entry.length
+    return found
+
+
+def read_feed(db: apsw.Connection, position: int, limit: int) -> tuple[list[FeedEvent], int]:
+    """Up to `limit` events from `position` on, and the position to go on from; an empty list means the end."""
+    row = db.execute(
+        "SELECT first_position, last_position, entries FROM feed WHERE last_position >= ? ORDER BY last_position LIMIT 1",
+        (position,),
+    ).fetchone()
+    if row is not None:
+        return _sealed_feed(db, row, position, limit)
+    rows = db.execute(
+        "SELECT position, count, entries, checksum, body FROM commits "
+        "WHERE position >= ifnull((SELECT max(position) FROM commits WHERE position <= ?1), 0) ORDER BY position LIMIT 2",
+        (position,),
+    )
+    for start, count, packed, checksum, body in rows:
+        if start + count > position:
+            return _commit_feed(db, (start, packed, checksum, body), position, limit)
+    return [], position
+
+
+def _commit_feed(
+    db: apsw.Connection, row: tuple[int, bytes, int, bytes], position: int, limit: int
+) -> tuple[list[FeedEvent], int]:
+    start, packed, checksum, body = row
+    if crc32(body) != checksum:
+        raise StoreCorrupt(f"commit {start}: its checksum does not fit its body")
+    events: list[FeedEvent] = []
+    pages: dict[int, _Page] = {}
+    at, place = 0, start
+    for entry in unpack(packed):
+        if place + entry.count > position and len(events) < limit:
+            run_id = _run_id(db, entry.run_key)
+            found = dict(split(body[at : at + entry.length]))
+            for offset in range(max(0, position - place), entry.count):
+                if len(events) == limit:
+                    break
+                sequence = entry.first + offset
+                # Imported runs go straight into chunks, and their commit only tells their place.
+                envelope = found.get(sequence) or _sealed_event(db, pages, entry.run_key, sequence)
+                if envelope is not None:
+                    events.append(FeedEvent(place + offset, run_id, envelope))
+        place += entry.count
+        at += entry.length
+    return events, (events[-1].position + 1 if len(events) == limit else place)
+
+
+def _sealed_feed(
+    db: apsw.Connection, row: tuple[int, int, bytes], position: int, limit: int
+) -> tuple[list[FeedEvent], int]:
+    place, last_position, packed = row
+    events: list[FeedEvent] = []
+    pages: dict[int, _Page] = {}
+    for run_key, first, count in unpack_places(packed):
+        if place + count <= position:
+            place += count
+            continue
+        run_id = _run_id(db, run_key)
+        for offset in range(max(0, position - place), count):
+            if len(events) == limit:
+                return events, events[-1].position + 1
+            envelope = _sealed_event(db, pages, run_key, first + offset)
+            if envelope is not None:
+                events.append(FeedEvent(place + offset, run_id, envelope))
+        place += count
+    return events, last_position + 1
+
+
+def _sealed_event(db: apsw.Connection, pages: dict[int, _Page], run_key: int, sequence: int) -> bytes | None:
+    """One event out of a run's chunks, or None where it has been pruned; the last chunk of each run is kept open."""
+    page = pages.get(run_key)
+    if page is None or page[0] < sequence:
+        row = db.execute(_CHUNK, (run_key, sequence - 1)).fetchone()
+        if row is None:
+            return None
+        first, last, size, body = row
+        page = pages[run_key] = (last, dict(split(inflate(body, size, run_key, first))))
+    return page[1].get(sequence)
+
+
+def _run_id(db: apsw.Connection, run_key: int) -> str:
+    row = db.execute("SELECT run_id FROM runs WHERE run_key = ?", (run_key,)).fetchone()
+    return "" if row is None else str(row[0])

@@ -1,0 +1,164 @@
+"""Sealing: settled commits are taken apart into per-run chunks, in small transactions that never hold up an append.
+
+A window of the oldest commits is read and compressed outside any transaction. Chunks are written first, a few at a time;
+the commits are deleted last. A crash in between leaves events in both places, and readers look at chunks first.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from zlib import crc32
+
+import apsw
+
+from runwire.errors import StoreCorrupt
+from runwire.journal.frames import END, cut, last_sequence, skip
+from runwire.journal.store.database import snapshot, writing
+from runwire.journal.store.entries import Entry, pack_places, unpack
+from runwire.journal.store.reading import deflate, inflate
+from runwire.protocol.envelope import occurred_at_of
+
+WINDOW_BYTES = 8 * 1024 * 1024
+CHUNK_BYTES = 128 * 1024
+# A chunk below this is opened again for the next events of its run, so that slow runs do not leave crumbs.
+_CRUMB_BYTES = 32 * 1024
+_STEP_BYTES = 512 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The oldest commits that are sealed together."""
+
+    first_position: int
+    last_position: int
+    size: int
+    entries: list[Entry]
+    frames: dict[int, list[tuple[Entry, bytes]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One row to write: sealed events of one run, perhaps in place of an earlier crumb."""
+
+    run_key: int
+    first: int
+    last: int
+    count: int
+    size: int
+    newest: str
+    body: bytes
+    replaces: int | None = None
+
+
+def read_window(db: apsw.Connection, max_bytes: int = WINDOW_BYTES) -> Window | None:
+    """The oldest commits, up to `max_bytes` of them, or None when all is sealed."""
+    entries: list[Entry] = []
+    frames: dict[int, list[tuple[Entry, bytes]]] = {}
+    start = end = -1
+    size = 0
+    with snapshot(db):
+        for position, count, packed, checksum, body in db.execute(
+            "SELECT position, count, entries, checksum, body FROM commits ORDER BY position"
+        ):
+            if crc32(body) != checksum:
+                raise StoreCorrupt(f"commit {position}: its checksum does not fit its body")
+            start = position if start < 0 else start
+            end = position + count - 1
+            at = 0
+            for entry in unpack(packed):
+                entries.append(entry)
+                frames.setdefault(entry.run_key, []).append((entry, body[at : at + entry.length]))
+                at += entry.length
+            size += len(body)
+            if size >= max_bytes:
+                break
+    return Window(start, end, size, entries, frames) if entries else None
+
+
+def seal_window(db: apsw.Connection, window: Window) -> Iterator[None]:
+    """Write the window's chunks, then drop its commits. Yields between transactions, so that appends can pass."""
+    pending: list[Chunk] = []
+    size = 0
+    for run_key, pieces in window.frames.items():
+        for chunk in _chunks(db, run_key, pieces):
+            pending.append(chunk)
+            size += len(chunk.body)
+            if size >= _STEP_BYTES:
+                _write(db, pending)
+                pending, size = [], 0
+                yield
+    with writing(db):
+        insert_chunks(db, pending)
+        db.execute(
+            "INSERT INTO feed (last_position, first_position, entries) VALUES (?, ?, ?)",
+            (window.last_position, window.first_position, pack_places(window.entries)),
+        )
+        db.execute("DELETE FROM commits WHERE position BETWEEN ? AND ?", (window.first_position, window.last_position))
+        for run_key, pieces in window.frames.items():
+            entry = pieces[-1][0]
+            db.execute(
+                "UPDATE runs SET head_sequence = ?, head_hash = ? WHERE run_key = ? AND head_sequence < ?",
+                (entry.last, entry.hash, run_key, entry.last),
+            )
+
+
+def _chunks(db: apsw.Connection, run_key: int, pieces: list[tuple[Entry, bytes]]) -> Iterator[Chunk]:
+    """A run's part of the window as chunks, without what a crash has left sealed already."""
+    with snapshot(db):
+        row = db.execute(
+            "SELECT chunk_key, first_sequence, last_sequence, size, body FROM chunks "
+            "WHERE run_key = ? ORDER BY last_sequence DESC LIMIT 1",
+            (run_key,),
+        ).fetchone()
+    sealed = -1 if row is None else row[2]
+    parts = [
+        skip(frames, sealed) if entry.first <= sealed else frames for entry, frames in pieces if entry.last > sealed
+    ]
+    if not parts:
+        return
+    first = max(pieces[0][0].first, sealed + 1)
+    replaces = None
+    if row is not None and row[3] < _CRUMB_BYTES:
+        replaces, first = row[0], row[1]
+        parts.insert(0, inflate(row[4], row[3], run_key, first))
+    frames = b"".join(parts)
+    start = 0
+    while start < len(frames):
+        end = cut(frames, CHUNK_BYTES, start)
+        part = frames[start:end]
+        last = last_sequence(part, len(part))
+        yield Chunk(run_key, first, last, part.count(END), len(part), _newest(part), deflate(part), replaces)
+        start, first, replaces = end, last + 1, None
+
+
+def _newest(frames: bytes) -> str:
+    return occurred_at_of(frames[frames.rfind(END, 0, len(frames) - 2) + 2 :])
+
+
+def _write(db: apsw.Connection, chunks: list[Chunk]) -> None:
+    with writing(db):
+        insert_chunks(db, chunks)
+
+
+def insert_chunks(db: apsw.Connection, chunks: list[Chunk]) -> None:
+    """Write chunks inside the caller's transaction."""
+    """Write chunks, inside the caller's transaction."""
+    for chunk in chunks:
+        if chunk.replaces is not None:
+            db.execute("DELETE FROM chunks WHERE chunk_key = ?", (chunk.replaces,))
+        db.execute(
+            "INSERT INTO chunks (run_key, first_sequence, last_sequence, count, size, newest, body) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (chunk.run_key, chunk.first, chunk.last, chunk.count, chunk.size, chunk.newest, chunk.body),
+        )
+
+
+def give_back(db: apsw.Connection, pages: int) -> int:
+    """Return up to `pages` free pages to the file system; say how many are still free."""
+    with writing(db):
+        db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
+        return int(db.pragma("freelist_count"))
+
+
+def checkpoint(db: apsw.Connection) -> None:
+    """Copy what the WAL holds into the database, as far as no reader needs it, without making anyone wait."""
+    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
