@@ -14,7 +14,7 @@ import msgspec
 
 from runwire.clock import Clock, rfc3339
 from runwire.config import Config
-from runwire.errors import Conflict, StoreCorrupt
+from runwire.errors import Conflict, RunNotFound, StoreCorrupt
 from runwire.ids import Ids
 from runwire.journal.artifact import (
     Artifact,
@@ -163,10 +163,11 @@ class Artifacts:
     async def update(self, change: Change, *, lease: int | None = None) -> Artifact:
         """Carry a change out and tell of it in the artifact's run, in one transaction."""
         artifact = await self.get(change.artifact_id)
-        if artifact.run_id is None:
+        try:
+            await self._journal.append(artifact.run_id or "", change.event, lease=lease, also=change.effect)
+        except RunNotFound:
+            # A pinned artifact outlives its run, and then there is no log to tell of it in.
             await self._journal.write(change.effect)
-        else:
-            await self._journal.append(artifact.run_id, change.event, lease=lease, also=change.effect)
         return await self.get(change.artifact_id)
 
     async def prune(self) -> ArtifactsPruned:

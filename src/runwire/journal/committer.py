@@ -18,17 +18,17 @@ from runwire.journal.store.log import Log, Outcome
 _T = TypeVar("_T")
 
 _FAST_S = 0.004
-_LOCK_WAIT_MS = 5_000
 _GROUP_MAX = 8_192
 
 
 class Committer:
     """Feeds the log, one group at a time, and tells each requester what came of it."""
 
-    def __init__(self, *, log: Log, published: Callable[[Commit], None]) -> None:
-        """Append to `log`; call `published` with every commit once it is durable."""
+    def __init__(self, *, log: Log, published: Callable[[Commit], None], lock_wait_s: float) -> None:
+        """Append to `log`, waiting so long for a locked database; call `published` with every durable commit."""
         self._log = log
         self._published = published
+        self._lock_wait_ms = int(lock_wait_s * 1000)
         self._waiting: list[Request] = []
         self._busy = False
         self._pace_s = 0.0
@@ -93,7 +93,7 @@ class Committer:
             self._pace_s += (perf_counter() - start - self._pace_s) / 8
 
     def _commit_in_thread(self, group: list[Request]) -> None:
-        work = self._loop.run_in_executor(self._thread, self._timed, group, _LOCK_WAIT_MS)
+        work = self._loop.run_in_executor(self._thread, self._timed, group, self._lock_wait_ms)
         work.add_done_callback(lambda done: self._settle_thread(group, done))
 
     def _settle_thread(self, group: list[Request], done: "asyncio.Future[Outcome]") -> None:

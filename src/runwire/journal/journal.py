@@ -38,6 +38,7 @@ class JournalSettings:
     coalesce_s: float = 0.04
     coalesce_chars: int = 4_096
     queue_max: int = 50_000
+    lock_wait_s: float = 5.0
 
 
 class Journal:
@@ -54,7 +55,7 @@ class Journal:
         self._tail = Tail(max_bytes=settings.tail_bytes)
         self._unsealed = Unsealed()
         self._log = Log(db=db, unsealed=self._unsealed, new_id=ids.new)
-        self._committer = Committer(log=self._log, published=self._publish)
+        self._committer = Committer(log=self._log, published=self._publish, lock_wait_s=settings.lock_wait_s)
         self.reader = Reader(path=path, tail=self._tail, unsealed=self._unsealed, known=self._log.head)
         self.keeper = Keeper(path=path, unsealed=self._unsealed, committer=self._committer, settle_s=settings.settle_s)
         self._lanes: dict[str, Lane] = {}

@@ -13,7 +13,7 @@ from runwire.journal.story import Story
 from runwire.protocol.chain import GENESIS
 from runwire.protocol.envelope import EnvelopeWriter
 
-Effect = Callable[[apsw.Connection], None]
+Effect = Callable[[apsw.Connection], object]
 """State that changes together with an event, written in the event's own transaction."""
 
 

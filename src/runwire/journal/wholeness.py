@@ -32,8 +32,8 @@ class Inventory:
     bodies: int
 
 
-class _Hole(Exception):
-    """A log that has been pruned: it cannot be linked without its anchors."""
+class _Pruned(Exception):
+    """Something is missing from the log, so that it cannot be linked without its anchors."""
 
 
 def check_store(db: apsw.Connection, bodies: Bodies) -> Inventory:
@@ -67,35 +67,29 @@ def _check_run(db: apsw.Connection, unsealed: Unsealed, run_key: int, run_id: st
     if tip is not None and tip[0] > sequence:
         sequence, head = tip
     try:
-        count, found = _link(_events(db, unsealed, run_key), {})
-    except _Hole:
+        count, found = _link(_events(db, unsealed, run_key), None)
+    except _Pruned:
         count, found = _link(_events(db, unsealed, run_key), dict(_anchors(db, unsealed, run_key)))
     if found != (sequence, head):
         raise StoreCorrupt(f"the events of {run_id} do not lead to the hash at its head ({sequence})")
     return count
 
 
-def _link(events: Iterator[tuple[int, bytes]], anchors: dict[int, bytes]) -> tuple[int, tuple[int, bytes]]:
+def _link(events: Iterator[tuple[int, bytes]], anchors: dict[int, bytes] | None) -> tuple[int, tuple[int, bytes]]:
+    """How many events there are, the last one's sequence and the chain's value there."""
     count, previous, value = 0, -1, chain.GENESIS
     for sequence, envelope in events:
-        anchored = anchors.get(sequence)
-        if anchored is not None:
-            value = anchored
-        else:
-            if sequence != previous + 1:
-                value = _behind_hole(anchors, sequence)
+        if anchors is None:
+            if sequence != previous + 1 or _MARKER in envelope:
+                raise _Pruned
             value = chain.link(value, envelope)
+        else:
+            # A hole that nobody has anchored counts as if it were not there, as it does wherever a log is verified.
+            before = value if sequence == previous + 1 else anchors.get(sequence - 1, value)
+            value = anchors.get(sequence) or chain.link(before, envelope)
         previous = sequence
         count += 1
     return count, (previous, value)
-
-
-def _behind_hole(anchors: dict[int, bytes], sequence: int) -> bytes:
-    if not anchors:
-        raise _Hole
-    if sequence - 1 not in anchors:
-        raise StoreCorrupt(f"nothing anchors the chain at sequence {sequence}")
-    return anchors[sequence - 1]
 
 
 def _anchors(db: apsw.Connection, unsealed: Unsealed, run_key: int) -> Iterator[tuple[int, bytes]]:

@@ -79,3 +79,10 @@ async def test_a_patch_can_be_decided_after_its_run_is_over(house: House, patch:
 async def test_an_unknown_patch_is_not_found(house: House) -> None:
     with pytest.raises(ArtifactNotFound):
         await house.artifacts.update(house.artifacts.applied("art_none"))
+
+
+async def test_a_pinned_patch_can_be_decided_after_its_run_is_gone(house: House, patch: Artifact) -> None:
+    await house.artifacts.pin(patch.artifact_id, True)
+    await house.retention.delete("run_1")
+    rejected = await house.artifacts.update(house.artifacts.rejected(patch.artifact_id))
+    assert (rejected.status, rejected.pinned) == ("rejected", True)

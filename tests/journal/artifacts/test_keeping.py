@@ -15,7 +15,7 @@ from runwire.protocol.events.run import RunStarted
 from runwire.testing.clock import ManualClock
 from tests.journal.house import House, open_house
 
-SECRET = "correct-horse-battery-staple"  # noqa: S105 - a made-up secret that the test looks for
+SECRET = "correct-horse-battery-staple"
 LARGE = bytes(range(256)) * 1024
 
 
@@ -102,7 +102,7 @@ async def test_what_a_kind_knows_of_itself_is_kept(house: House) -> None:
     ("kind", "status"), [("poem", None), ("image", "proposed"), ("patch", "reverted")], ids=["kind", "status", "revert"]
 )
 def test_what_no_artifact_can_be_is_refused(kind: str, status: str | None) -> None:
-    with pytest.raises(ValueError, match="artifact|cannot be"):
+    with pytest.raises(ValueError, match=r"artifact|cannot be"):
         NewArtifact(kind, ArtifactMeta(), status=status)  # type: ignore[arg-type] # the mistake that is tested
 
 
@@ -130,7 +130,9 @@ class TestTooLarge:
         data = tmp_path / "data"
         async with open_house(data, config=Config(data=data, artifact_limit_bytes=limit)) as house:
             await house.run()
-            artifact = await house.artifacts.create("run_1", NewArtifact("fetched_resource", ArtifactMeta(mime=mime)), body)
+            artifact = await house.artifacts.create(
+                "run_1", NewArtifact("fetched_resource", ArtifactMeta(mime=mime)), body
+            )
             stored = await house.read(artifact)
             assert artifact.size == len(stored) <= limit
             return stored, artifact.meta

@@ -34,7 +34,8 @@ _KINDS_OF_MEMBERS = (
     ("refresh_token", "refresh[-_]?token"),
     ("token", "(?:auth|bearer|session|security|id|private|bot|api)[-_]?token"),
 )
-_MEMBER = re.compile(".*?(?:" + "|".join(f"({pattern})" for _, pattern in _KINDS_OF_MEMBERS) + ")", re.I | re.S)
+_ANY_MEMBER = "|".join(f"({pattern})" for _, pattern in _KINDS_OF_MEMBERS)
+_MEMBER = re.compile(f".*?(?:{_ANY_MEMBER})", re.IGNORECASE | re.DOTALL)
 _VARIABLE = re.compile(r"(?:[A-Z][A-Z0-9]*_)+(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD)")
 
 MEMBER_KINDS = frozenset({kind for kind, _ in _KINDS_OF_MEMBERS} | {ENV_KIND})

@@ -94,8 +94,6 @@ class Redactor:
             lens = self._lens = self._focus(values, lens.values, lens.kinds)
         return lens
 
-    def _focus(
-        self, values: tuple[KnownValue, ...], ready: tuple[KnownValue, ...], kinds: Mapping[str, str]
-    ) -> _Lens:
+    def _focus(self, values: tuple[KnownValue, ...], ready: tuple[KnownValue, ...], kinds: Mapping[str, str]) -> _Lens:
         kinds = known_spellings(values[len(ready) :], kinds)
         return _Lens(values, kinds, Sieve(kinds, self._shapes), Scanner(kinds, self._shapes))

@@ -14,7 +14,7 @@ from runwire.journal.redaction.grammar import Body, Head, Shape, Word, body_of, 
 from runwire.journal.redaction.names import MEMBER_KINDS
 from runwire.journal.redaction.placeholder import KIND_MAX, OPENING
 from runwire.journal.redaction.secrets import KnownValue
-from runwire.journal.redaction.spellings import spellings
+from runwire.journal.redaction.spellings import spellings, telling_length
 
 TRIGGER_MAX = 6
 """How many first characters make a place worth a closer look."""
@@ -203,11 +203,19 @@ class Scan:
             self.frontier = min(self.frontier, start)
 
     def look_for_known(self, start: int, known: Known) -> None:
-        """Add the known value that begins here, or wait for the rest of it."""
-        if self.text.startswith(known.spelling, start):
-            self._add(Span(start, start + len(known.spelling), known.kind, 0, start))
-        elif self._could_grow_into(start, known.spelling):
-            self.frontier = min(self.frontier, start)
+        """Add the known value that begins here, or wait for the rest of it.
+
+        A text that ends in the middle of it holds it, too: whoever cut the text cut the secret.
+        """
+        spelling = known.spelling
+        end = start + len(spelling)
+        if self.text.startswith(spelling, start):
+            self._add(Span(start, end, known.kind, 0, start))
+        elif end > len(self.text) and self.text.endswith(spelling[: len(self.text) - start]):
+            if not self.final:
+                self.frontier = min(self.frontier, start)
+            elif len(self.text) - start >= telling_length(spelling):
+                self._add(Span(start, len(self.text), known.kind, 0, start))
 
     def look_for_shape(self, start: int, shaped: Shaped) -> None:
         """Add the shape whose head begins here, or wait for the rest of the head."""
@@ -231,10 +239,6 @@ class Scan:
         for span in reversed(self.spans):
             if span.start >= self.frontier:
                 self.frontier = min(self.frontier, span.seen_from)
-
-    def _could_grow_into(self, start: int, spelling: str) -> bool:
-        seen = len(self.text) - start
-        return not self.final and seen < len(spelling) and self.text.endswith(spelling[:seen])
 
     def _begins_a_word(self, start: int) -> bool:
         before = self.text[start - 1] if start else ""

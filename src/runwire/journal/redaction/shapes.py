@@ -24,7 +24,7 @@ _KEY_LINES = "|".join(
         r"[A-Za-z0-9+/=\\\r\n\t]",
         rf"""(?:{_AFTER_NEWLINE}|{_AFTER_BASE64}|(?<=[→:|>"'+,])) """,
         rf"{_AFTER_NEWLINE}-(?={_B64})",
-        r"(?<=[0-9\s])[→:|>]",
+        rf"(?:{_AFTER_NEWLINE}|(?<=[0-9]))[→:|>]",
         rf"""(?:{_AFTER_NEWLINE}|{_AFTER_BASE64}|(?<=["'+,\\]))["'+,]""",
     )
 )
@@ -75,7 +75,7 @@ SHAPES: tuple[Shape, ...] = (
     _prefixed("gitlab-token", "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", least=20, characters="[A-Za-z0-9_.-]"),
     Shape(
         kind="slack-token",
-        secret=(Word(tuple(f"xox{letter}-" for letter in "abeoprs") + ("xapp-",)), Token("[A-Za-z0-9-]", 10, 16)),
+        secret=(Word((*(f"xox{letter}-" for letter in "abeoprs"), "xapp-")), Token("[A-Za-z0-9-]", 10, 16)),
         body="[A-Za-z0-9-]",
     ),
     Shape(

@@ -15,7 +15,7 @@ from runwire.journal.redaction.grammar import Shape
 from runwire.journal.redaction.names import MEMBER_ENDINGS, member_kind
 from runwire.journal.redaction.placeholder import KIND_MAX, OPENING
 from runwire.journal.redaction.scanner import DFA_MAX, TRIGGER_MAX, Shaped
-from runwire.journal.redaction.spellings import escaped_in_json
+from runwire.journal.redaction.spellings import escaped_in_json, telling_length
 
 # Our encoder writes none of these, so they may hide a letter of a secret or of a name. Control characters do no harm.
 _ODD_ESCAPES = (
@@ -34,6 +34,7 @@ class _Trigger:
     """What a trigger may be the beginning of, or the end of in the case of a member's name."""
 
     known: list[tuple[bytes, str]] = field(default_factory=list)
+    telling: list[bytes] = field(default_factory=list)
     heads: list[re.Pattern[bytes]] = field(default_factory=list)
     ends_name: bool = False
     is_escape: bool = False
@@ -41,8 +42,8 @@ class _Trigger:
 
     def confirmed(self, data: bytes, start: int, end: int) -> bool:
         """Say whether a hit is more than a coincidence."""
-        for spelling, _ in self.known:
-            if data.startswith(spelling, start):
+        for beginning in self.telling:
+            if data.startswith(beginning, start):
                 return True
         for head in self.heads:
             if head.match(data, start):
@@ -61,6 +62,8 @@ class Sieve:
         for spelling, kind in sorted(kinds.items()):
             for written in sorted(_written(spelling)):
                 triggers.setdefault(written[:TRIGGER_MAX], _Trigger()).known.append((written, kind))
+            for written in sorted(_written(spelling[: telling_length(spelling)])):
+                triggers.setdefault(written[:TRIGGER_MAX], _Trigger()).telling.append(written)
         for shape, compiled in shapes:
             for text in shape.triggers(TRIGGER_MAX):
                 triggers.setdefault(text.encode(), _Trigger()).heads.append(compiled.head.in_json)
@@ -77,10 +80,8 @@ class Sieve:
 
     def suspects(self, data: bytes) -> bool:
         """Say whether an encoded JSON object may hold a secret."""
-        for index, start, end in self._find(data, True):
-            if self._triggers[index].confirmed(data, start, end):
-                return True
-        return False
+        hits = self._find(data, True)
+        return bool(hits) and any(self._triggers[index].confirmed(data, start, end) for index, start, end in hits)
 
     def known_values(self, data: bytes) -> list[tuple[int, int, str]]:
         """Every known value in the bytes, in order and without overlaps, as (start, end, kind)."""

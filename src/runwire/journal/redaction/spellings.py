@@ -18,6 +18,9 @@ from runwire.journal.redaction.placeholder import pieces_clear_of
 BASE64_LEAST = 8
 """Shorter base64 cores would be found in innocent data."""
 
+CUT_LEAST = 12
+"""Fewer characters of a secret may as well be the end of an innocent text."""
+
 _GO_ESCAPES = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"}
 _HEX = re.compile(r"%[0-9A-F]{2}")
 
@@ -33,6 +36,11 @@ def spellings(value: str) -> frozenset[str]:
     forms |= _percent_encoded(value)
     forms |= _base64_cores(value.encode("utf-8", "surrogateescape"))
     return frozenset(piece for form in forms for piece in pieces_clear_of(form))
+
+
+def telling_length(spelling: str) -> int:
+    """How many first characters give a spelling away where a text breaks off in the middle of it."""
+    return max(CUT_LEAST, (len(spelling) + 1) // 2)
 
 
 def escaped_in_json(text: str) -> str:

@@ -63,14 +63,15 @@ class StreamRedactor:
         out: list[str] = []
         position, closed, carried = self._base, -1, None
         for span in scan.spans:
-            if span.start >= scan.frontier and not scan.final:
+            if span.start >= scan.frontier:
                 break
-            out.append(scan.text[position : max(position, span.start)])
+            # A secret that began before this window has its placeholder already.
+            if span.start >= self._base:
+                out += (scan.text[position : span.start], placeholder(span.kind))
+                self.replaced += 1
             if span.open_bodies or span.end > scan.frontier:
                 carried = span
                 break
-            out.append(placeholder(span.kind))
-            self.replaced += 1
             position = closed = span.end
         if carried is None:
             out.append(scan.text[position : scan.frontier])

@@ -49,9 +49,10 @@ def plan(db: apsw.Connection, run_key: int, through: int, doomed: Doomed) -> Pla
     for chunk_key, events in _chunks(db, run_key, through):
         found.chunks.append(chunk_key)
         for sequence, envelope in events:
-            if sequence != previous + 1:
-                link = anchors[sequence - 1]
-            link = anchors[sequence] if sequence in anchors else chain.link(link, envelope)
+            if sequence in anchors:
+                link = anchors[sequence]
+            else:
+                link = chain.link(link if sequence == previous + 1 else anchors[sequence - 1], envelope)
             event_type = type_of(envelope)
             goes = (
                 sequence <= through
