@@ -45,7 +45,7 @@ check: $(SETUP) ## Check format, lint, types, import contracts and generated fil
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(PYTHON) -m runwire.protocol.generate --check
+	@$(PYTHON) scripts/generate.py --check
 	@$(PYTHON) scripts/reference.py --check
 
 .PHONY: format
@@ -55,7 +55,7 @@ format: $(SETUP) ## Put the code in shape
 
 .PHONY: generate
 generate: $(SETUP) ## Write the schema, the TypeScript types and the reference anew
-	@$(PYTHON) -m runwire.protocol.generate
+	@$(PYTHON) scripts/generate.py
 	@$(PYTHON) scripts/reference.py
 
 .PHONY: bench

@@ -114,6 +114,7 @@ async def test_events_after_a_terminal_one_in_the_same_batch_are_refused_with_it
     assert (await journal.reader.run("run_a")).story.run.status == "running"
 
 
+@spec("SEQ-8")
 async def test_state_and_event_are_one_transaction(journal: Journal) -> None:
     await journal.create_run(RunBirth("run_a"), [note()])
 

@@ -12,6 +12,7 @@ from runwire.journal.records import RunBirth
 from runwire.protocol.events.run import RunFinished
 from tests.journal.conftest import SECRET, opened
 from tests.journal.reading import note, whole_feed, whole_log
+from tests.spec import spec
 
 FINISHED = RunFinished(final_status="completed", turns=0, cost_micros_usd=0, duration_ms=1)
 
@@ -38,6 +39,7 @@ def save(tmp_path: Path) -> Callable[[list[bytes]], Path]:
 Save = Callable[[list[bytes]], Path]
 
 
+@spec("CHAIN-4")
 async def test_ids_sequences_and_bytes_are_kept(journal: Journal, log: list[bytes], save: Save) -> None:
     assert await Importer(journal=journal).take(save(log)) == "run_a"
     assert await whole_log(journal, "run_a") == log
@@ -65,6 +67,7 @@ async def test_the_same_file_again_changes_nothing(journal: Journal, log: list[b
     assert await whole_log(journal, "run_a") == log
 
 
+@spec("CHAIN-4")
 async def test_other_bytes_for_a_run_that_is_here_are_refused(journal: Journal, log: list[bytes], save: Save) -> None:
     importer = Importer(journal=journal)
     await importer.take(save(log))

@@ -204,4 +204,4 @@ Promises.TestCase.settings = settings(
 )
 
 
-test_the_promises_hold = spec("SEQ-1", "SEQ-4", "SEQ-5", "SEQ-6", "FEED-1")(Promises.TestCase)
+test_the_promises_hold = spec("SEQ-1", "SEQ-2", "SEQ-5", "SEQ-6", "SEQ-7", "FEED-1")(Promises.TestCase)

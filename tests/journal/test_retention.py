@@ -55,7 +55,7 @@ def marker_of(envelope: bytes) -> GapEventsPruned:
     return payload
 
 
-@spec("GAP-1", "GAP-2", "CHAIN-2")
+@spec("GAP-1", "GAP-3", "GAP-4")
 async def test_a_pruned_prefix_ends_in_a_marker_in_the_place_of_the_last_pruned_event(
     journal: Journal, retention: Retention
 ) -> None:
@@ -76,7 +76,7 @@ async def test_a_pruned_prefix_ends_in_a_marker_in_the_place_of_the_last_pruned_
     assert await whole_log(journal, "run_a", after=6) == before[7:]
 
 
-@spec("GAP-3")
+@spec("GAP-2")
 async def test_terminal_facts_approvals_and_markers_outlive_pruning(journal: Journal, retention: Retention) -> None:
     asked = ApprovalRequested(
         approval_id="appr_1", tool_call_id="call_1", kind="shell_exec", summary="ls", policy_reason="asked"
@@ -115,7 +115,6 @@ async def test_events_past_their_age_go_and_younger_ones_stay(
     assert await retention.apply(Policy(max_age_s=50)) == []
 
 
-@spec("GAP-4")
 async def test_text_pieces_go_before_facts_do(journal: Journal, retention: Retention) -> None:
     await journal.create_run(RunBirth("run_a"), [note()])
     for _ in range(6):

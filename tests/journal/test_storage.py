@@ -24,7 +24,7 @@ async def fill(journal: Journal, runs: int, events: int) -> list[str]:
     return names
 
 
-@spec("ENV-7", "SEQ-5")
+@spec("SEQ-6")
 async def test_a_log_reads_the_same_from_memory_from_commits_from_chunks_and_after_a_restart(path: Path) -> None:
     async with opened(path, settle_s=3600) as journal:
         names = await fill(journal, 5, 300)

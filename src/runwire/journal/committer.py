@@ -5,6 +5,7 @@ to a thread when the disk is slow or the database is locked by somebody else, so
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
@@ -28,10 +29,14 @@ class Committer:
         """Append to `log`, waiting so long for a locked database; call `published` with every durable commit."""
         self._log = log
         self._published = published
-        self._lock_wait_ms = int(lock_wait_s * 1000)
+        self._lock_wait_s = lock_wait_s
         self._waiting: list[Request] = []
+        self._works: deque[Callable[[], None]] = deque()
         self._busy = False
         self._pace_s = 0.0
+        self.commits = 0
+        self.events = 0
+        self.commit_s = 0.0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runwire-commit")
         self._loop = asyncio.get_running_loop()
         self._idle = asyncio.Event()
@@ -41,10 +46,20 @@ class Committer:
         """Queue a request for the next commit."""
         self._waiting.append(request)
         if not self._busy:
-            self._busy = True
-            self._idle.clear()
-            # Whoever is ready to run in this pass of the loop gets to join the group first.
-            self._loop.call_soon(self._commit)
+            self._begin()
+
+    def exclusively(self, work: Callable[[], _T]) -> "asyncio.Future[_T]":
+        """Run `work` in the commit thread, between two commits, with the database to itself."""
+        done: asyncio.Future[_T] = self._loop.create_future()
+
+        def turn() -> None:
+            running = self._loop.run_in_executor(self._thread, work)
+            running.add_done_callback(lambda ran: self._settle_work(ran, done))
+
+        self._works.append(turn)
+        if not self._busy:
+            self._begin()
+        return done
 
     @property
     def backlog(self) -> int:
@@ -60,16 +75,24 @@ class Committer:
         await self.drained()
         self._thread.shutdown()
 
-    async def exclusively(self, work: Callable[[], _T]) -> _T:
-        """Run `work` in the commit thread, between two commits, with the log to itself."""
-        while self._busy:
-            await self.drained()
+    def _begin(self) -> None:
         self._busy = True
         self._idle.clear()
-        try:
-            return await self._loop.run_in_executor(self._thread, work)
-        finally:
-            self._next()
+        # Whoever is ready to run in this pass of the loop gets to join the group first.
+        self._loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        if self._works:
+            self._works.popleft()()
+        else:
+            self._commit()
+
+    def _next(self) -> None:
+        if self._waiting or self._works:
+            self._loop.call_soon(self._turn)
+        else:
+            self._busy = False
+            self._idle.set()
 
     def _commit(self) -> None:
         group, self._waiting = self._waiting[:_GROUP_MAX], self._waiting[_GROUP_MAX:]
@@ -77,7 +100,7 @@ class Committer:
             self._commit_in_thread(group)
             return
         try:
-            outcome = self._timed(group, 0)
+            outcome = self._timed(group, 0.0)
         except StoreBusy:
             self._commit_in_thread(group)
         except Exception as failure:  # noqa: BLE001 - this is a task's root: whatever it was, the requesters are told
@@ -85,15 +108,17 @@ class Committer:
         else:
             self._settle(outcome)
 
-    def _timed(self, group: list[Request], wait_ms: int) -> Outcome:
+    def _timed(self, group: list[Request], wait_s: float) -> Outcome:
         start = perf_counter()
         try:
-            return self._log.append(group, wait_ms=wait_ms)
+            return self._log.append(group, wait_s=wait_s)
         finally:
-            self._pace_s += (perf_counter() - start - self._pace_s) / 8
+            took = perf_counter() - start
+            self.commit_s += took
+            self._pace_s += (took - self._pace_s) / 8
 
     def _commit_in_thread(self, group: list[Request]) -> None:
-        work = self._loop.run_in_executor(self._thread, self._timed, group, self._lock_wait_ms)
+        work = self._loop.run_in_executor(self._thread, self._timed, group, self._lock_wait_s)
         work.add_done_callback(lambda done: self._settle_thread(group, done))
 
     def _settle_thread(self, group: list[Request], done: "asyncio.Future[Outcome]") -> None:
@@ -105,6 +130,8 @@ class Committer:
 
     def _settle(self, outcome: Outcome) -> None:
         if outcome.commit is not None:
+            self.commits += 1
+            self.events += outcome.commit.count
             self._published(outcome.commit)
         for request, stored in outcome.stored:
             if not request.done.done():
@@ -120,9 +147,12 @@ class Committer:
                 request.done.set_exception(failure)
         self._next()
 
-    def _next(self) -> None:
-        if self._waiting:
-            self._loop.call_soon(self._commit)
+    def _settle_work(self, ran: "asyncio.Future[_T]", done: "asyncio.Future[_T]") -> None:
+        failure = ran.exception()
+        if done.done():
+            pass
+        elif failure is None:
+            done.set_result(ran.result())
         else:
-            self._busy = False
-            self._idle.set()
+            done.set_exception(failure)
+        self._next()

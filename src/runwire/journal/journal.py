@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import apsw
-
 from runwire.clock import Clock
 from runwire.ids import Ids
 from runwire.journal.bell.local import LocalBell
@@ -18,7 +16,7 @@ from runwire.journal.reader import Reader
 from runwire.journal.records import Commit, Effect, Head, RunBirth, Stored
 from runwire.journal.redaction.redactor import Redactor
 from runwire.journal.stamping import Item, Request
-from runwire.journal.store.database import migrate, open_writer
+from runwire.journal.store.database import Patience, migrate, open_writer
 from runwire.journal.store.lock import KeeperLock
 from runwire.journal.store.log import Log
 from runwire.journal.store.rows import sweep
@@ -41,23 +39,31 @@ class JournalSettings:
     lock_wait_s: float = 5.0
 
 
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How the journal fares, since it was opened."""
+
+    events: int
+    commits: int
+    commit_s: float
+    waiting: int
+    unsealed_bytes: int
+
+
 class Journal:
     """Appends, reads and rings. Made by `open_journal`."""
 
-    def __init__(
-        self, *, path: Path, db: apsw.Connection, redactor: Redactor, clock: Clock, ids: Ids, settings: JournalSettings
-    ) -> None:
+    def __init__(self, *, path: Path, log: Log, redactor: Redactor, clock: Clock, settings: JournalSettings) -> None:
         """Take over an open, migrated database."""
         self.redactor = redactor
         self.bell = LocalBell()
         self._clock = clock
         self._settings = settings
         self._tail = Tail(max_bytes=settings.tail_bytes)
-        self._unsealed = Unsealed()
-        self._log = Log(db=db, unsealed=self._unsealed, new_id=ids.new)
+        self._log = log
         self._committer = Committer(log=self._log, published=self._publish, lock_wait_s=settings.lock_wait_s)
-        self.reader = Reader(path=path, tail=self._tail, unsealed=self._unsealed, known=self._log.head)
-        self.keeper = Keeper(path=path, unsealed=self._unsealed, committer=self._committer, settle_s=settings.settle_s)
+        self.reader = Reader(path=path, tail=self._tail, unsealed=log.unsealed, known=self._log.head)
+        self.keeper = Keeper(path=path, log=log, committer=self._committer, settle_s=settings.settle_s)
         self._lanes: dict[str, Lane] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._offered: dict[str, asyncio.Future[Stored]] = {}
@@ -115,6 +121,13 @@ class Journal:
         offered = self._offered.pop(run_id, None)
         if offered is not None:
             await offered
+
+    def figures(self) -> Figures:
+        """How it fares now."""
+        committer = self._committer
+        return Figures(
+            committer.events, committer.commits, committer.commit_s, committer.backlog, self._log.unsealed.bytes
+        )
 
     async def write(self, effect: Effect) -> None:
         """Change state that no event tells of. Returns when it is durable."""
@@ -217,15 +230,15 @@ async def open_journal(
     path: Path, *, redactor: Redactor, clock: Clock, ids: Ids, settings: JournalSettings | None = None
 ) -> AsyncGenerator[Journal]:
     """Open the journal at `path`, making or migrating it, and close it at the end."""
-    db = open_writer(path)
+    patience = Patience()
+    db = open_writer(path, patience)
     try:
         migrate(db)
         with KeeperLock(path.with_name(path.name + ".keeper")) as alone:
             if alone:
                 sweep(db)
-        journal = Journal(
-            path=path, db=db, redactor=redactor, clock=clock, ids=ids, settings=settings or JournalSettings()
-        )
+        log = Log(db=db, patience=patience, unsealed=Unsealed(), new_id=ids.new)
+        journal = Journal(path=path, log=log, redactor=redactor, clock=clock, settings=settings or JournalSettings())
         journal.keeper.start()
         try:
             yield journal

@@ -1,7 +1,7 @@
 """The keeper: seals settled commits, copies the WAL back and returns free space, in small steps beside the writer."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -14,24 +14,33 @@ from runwire.errors import StoreBusy, StoreError
 from runwire.journal.committer import Committer
 from runwire.journal.store.database import open_writer, translated
 from runwire.journal.store.lock import KeeperLock
-from runwire.journal.store.sealing import WINDOW_BYTES, checkpoint, give_back, read_window, seal_window
-from runwire.journal.store.unsealed import Unsealed
+from runwire.journal.store.log import Log
+from runwire.journal.store.sealing import (
+    WINDOW_BYTES,
+    checkpoint,
+    give_back,
+    read_window,
+    seal_window,
+    truncate_wal,
+)
 
 _T = TypeVar("_T")
 # While events keep coming, sealing takes this share of one core at most; past the backlog limit it may take half.
 _SHARE = 0.15
 _BACKLOG_BYTES = 512 * 1024 * 1024
 _WAL_BYTES = 64 * 1024 * 1024
-_FREE_PAGES = 1_024
+_QUIET_WAL_BYTES = 1024 * 1024
+_FREE_PAGES = 256
 
 
 class Keeper:
     """Runs in the background for as long as the journal is open."""
 
-    def __init__(self, *, path: Path, unsealed: Unsealed, committer: Committer, settle_s: float) -> None:
+    def __init__(self, *, path: Path, log: Log, committer: Committer, settle_s: float) -> None:
         """Keep the database at `path`; a quiet log is sealed whole after `settle_s`."""
         self._path = path
-        self._unsealed = unsealed
+        self._log = log
+        self._unsealed = log.unsealed
         self._committer = committer
         self._settle_s = settle_s
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runwire-keep")
@@ -54,6 +63,7 @@ class Keeper:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
+        await self._committer.drained()
         async with self._alone:
             await self._do(self._close)
         self._thread.shutdown()
@@ -71,7 +81,7 @@ class Keeper:
             await self._committer.drained()
             while await self._seal_one(pausing=False):
                 pass
-            await self._tidy()
+            await self._tidy(lambda: True)
 
     async def exclusively(self, work: Callable[[apsw.Connection], _T]) -> _T:
         """Run `work` on the keeper's connection while nothing is being sealed; refused while another process keeps."""
@@ -101,7 +111,7 @@ class Keeper:
                 continue
             async with self._alone:
                 await self._seal_one(pausing=True)
-                await self._tidy()
+                await self._tidy(self._still)
             self.failure = None
 
     async def _more_comes(self) -> bool:
@@ -118,31 +128,38 @@ class Keeper:
         window = await self._do(lambda: read_window(self._connection()))
         if window is None:
             return False
-        steps = seal_window(self._connection(), window)
-        while await self._step(steps, pausing=pausing):
-            pass
-        self._unsealed.drop(window.last_position, window.size)
+        steps = seal_window(
+            self._connection(),
+            window,
+            head_of=self._log.head,
+            sealed=lambda: self._unsealed.drop(window.last_position, window.size),
+        )
+        while True:
+            start = perf_counter()
+            step = await self._do(lambda: next(steps, None))
+            if step is None:
+                break
+            await asyncio.shield(self._committer.exclusively(step))
+            if pausing and self._grown.is_set():
+                share = _SHARE if self._unsealed.bytes < _BACKLOG_BYTES else 0.5
+                await asyncio.sleep((perf_counter() - start) * (1 - share) / share)
         return True
 
-    async def _step(self, steps: Iterator[None], *, pausing: bool) -> bool:
-        start = perf_counter()
-        more = await self._do(lambda: next(steps, "end") is None)
-        if pausing and self._grown.is_set():
-            share = _SHARE if self._unsealed.bytes < _BACKLOG_BYTES else 0.5
-            await asyncio.sleep((perf_counter() - start) * (1 - share) / share)
-        return more
-
-    async def _tidy(self) -> None:
+    async def _tidy(self, quiet: Callable[[], bool]) -> None:
+        """As long as it is quiet, return free space; then copy the WAL back, and cut it when it has grown long."""
+        while quiet() and await self._exclusively(lambda db: give_back(db, _FREE_PAGES) > 0):
+            pass
         await self._do(lambda: checkpoint(self._connection()))
         wal = self._path.with_name(self._path.name + "-wal")
-        if wal.exists() and wal.stat().st_size > _WAL_BYTES:
+        if wal.exists() and wal.stat().st_size > (_QUIET_WAL_BYTES if quiet() else _WAL_BYTES):
             # Most of it has just been copied, so the appends wait for little.
-            await self._committer.exclusively(
-                lambda: self._connection().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            )
-        free = 1
-        while free and not self._grown.is_set():
-            free = await self._do(lambda: give_back(self._connection(), _FREE_PAGES))
+            await self._exclusively(truncate_wal)
+
+    def _still(self) -> bool:
+        return not self._grown.is_set()
+
+    async def _exclusively(self, work: Callable[[apsw.Connection], _T]) -> _T:
+        return await asyncio.shield(self._committer.exclusively(lambda: work(self._connection())))
 
     async def _do(self, work: Callable[[], _T]) -> _T:
         # Shielded: a step that has begun is finished, so that closing never leaves a transaction behind.

@@ -22,7 +22,7 @@ from runwire.journal.tail import Tail
 
 _T = TypeVar("_T")
 _COMMITS_A_READ = 64
-_PAGES = 64
+_PAGES = 32
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,13 @@
 """What becomes of an object that a run hands over."""
 
+import asyncio
+import resource
 from pathlib import Path
 
 import pytest
 
 from runwire.config import Config
-from runwire.errors import ArtifactNotFound, QuotaExceeded, RunNotFound, StaleLease
+from runwire.errors import ArtifactNotFound, QuotaExceeded, RunNotFound, StaleLease, StoreError
 from runwire.journal.artifact import ArtifactFilter, ArtifactMeta, NewArtifact, PatchStats
 from runwire.journal.bodies import INLINE_MAX
 from runwire.journal.frames import envelopes
@@ -14,6 +16,7 @@ from runwire.protocol.envelope import decode_envelope
 from runwire.protocol.events.run import RunStarted
 from runwire.testing.clock import ManualClock
 from tests.journal.house import House, open_house
+from tests.spec import spec
 
 SECRET = "correct-horse-battery-staple"
 LARGE = bytes(range(256)) * 1024
@@ -28,6 +31,7 @@ def files_in(house: House) -> list[Path]:
     return [path for path in bodies_of(house.data).rglob("*") if path.is_file() and path.name != ".lock"]
 
 
+@spec("ART-1")
 @pytest.mark.parametrize("body", [b"", b"x", b"y" * INLINE_MAX, b"z" * (INLINE_MAX + 1), LARGE])
 async def test_a_body_comes_back_as_it_was_given(house: House, body: bytes) -> None:
     artifact = await house.keep(body)
@@ -35,6 +39,7 @@ async def test_a_body_comes_back_as_it_was_given(house: House, body: bytes) -> N
     assert await house.read(artifact) == body
 
 
+@spec("SEQ-8")
 async def test_an_artifact_and_the_event_that_names_it_appear_together(house: House) -> None:
     artifact = await house.keep(b"output")
     assert await events_of(house) == ["run.queued", "artifact.created"]
@@ -47,6 +52,20 @@ async def test_an_artifact_and_the_event_that_names_it_appear_together(house: Ho
     )
 
 
+async def test_a_body_that_the_disk_does_not_take_leaves_nothing_and_can_be_tried_again(house: House) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(LARGE) // 2, hard))
+    try:
+        with pytest.raises(StoreError):
+            await house.keep(LARGE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert files_in(house) == []
+    assert await events_of(house) == ["run.queued"]
+    assert await house.read(await house.keep(LARGE)) == LARGE
+
+
+@spec("SEQ-8")
 async def test_an_event_that_is_refused_leaves_no_artifact(house: House) -> None:
     with pytest.raises(StaleLease):
         await house.artifacts.create("run_1", NewArtifact("image", ArtifactMeta(mime="image/png")), b"png", lease=7)
@@ -106,6 +125,7 @@ def test_what_no_artifact_can_be_is_refused(kind: str, status: str | None) -> No
         NewArtifact(kind, ArtifactMeta(), status=status)  # type: ignore[arg-type] # the mistake that is tested
 
 
+@spec("RED-6")
 @pytest.mark.parametrize("mime", ["text/plain", "application/octet-stream"])
 @pytest.mark.parametrize("padding", [10, 100_000])
 async def test_a_secret_reaches_neither_body_nor_metadata(house: House, mime: str, padding: int) -> None:
@@ -137,6 +157,7 @@ class TestTooLarge:
             assert artifact.size == len(stored) <= limit
             return stored, artifact.meta
 
+    @spec("ART-5")
     async def test_text_is_cut_between_two_characters_and_says_so(self, tmp_path: Path) -> None:
         body = "añ€😀".encode() * 100
         stored, meta = await self.cut(tmp_path, body, mime="text/plain", limit=500)
@@ -146,6 +167,7 @@ class TestTooLarge:
         assert marker == "[truncated: this is the beginning of 1000 bytes]\n"
         assert (meta.truncated, meta.original_size) == (True, 1000)
 
+    @spec("ART-5")
     async def test_bytes_are_cut_to_the_limit(self, tmp_path: Path) -> None:
         stored, meta = await self.cut(tmp_path, LARGE, mime="image/png", limit=100_000)
         assert stored == LARGE[:100_000]
@@ -161,6 +183,7 @@ class TestTooLarge:
         assert stored == b"x" * 500
         assert not meta.truncated
 
+    @spec("RED-6")
     async def test_a_secret_on_the_cut_is_found_first(self, tmp_path: Path) -> None:
         data = tmp_path / "data"
         async with open_house(data, config=Config(data=data, artifact_limit_bytes=110)) as house:
@@ -174,9 +197,8 @@ class TestTooLarge:
 class TestQuota:
     """The room that a task has."""
 
+    @spec("ART-4")
     async def test_artifacts_that_race_for_the_last_room_do_not_pass_it_together(self, tmp_path: Path) -> None:
-        import asyncio
-
         data = tmp_path / "data"
         async with open_house(data, config=Config(data=data, artifact_quota_bytes=10_000)) as house:
             await house.run("run_1", task_id="task_1")
@@ -194,6 +216,7 @@ class TestQuota:
             events = await events_of(house, "run_1") + await events_of(house, "run_2")
             assert events.count("artifact.created") == 6
 
+    @spec("ART-4")
     async def test_two_processes_share_it(self, tmp_path: Path) -> None:
         data = tmp_path / "data"
         config = Config(data=data, artifact_quota_bytes=10)

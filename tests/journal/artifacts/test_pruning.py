@@ -12,6 +12,7 @@ from runwire.journal.bodies import INCOMING, Bodies
 from runwire.journal.collecting import no_collecting
 from runwire.journal.layout import bodies_of
 from tests.journal.house import House, open_house
+from tests.spec import spec
 
 LARGE = b"0123456789abcdef" * 4096
 IMAGE = NewArtifact("image", ArtifactMeta(mime="image/png"))
@@ -32,6 +33,7 @@ async def test_an_artifact_goes_with_its_run_and_takes_its_body_along(house: Hou
     assert files_in(house) == []
 
 
+@spec("ART-6")
 async def test_a_pinned_one_survives_its_run_until_it_is_let_go(house: House) -> None:
     kept, lost = await house.keep(LARGE), await house.keep(b"lost" * 10_000)
     assert (await house.artifacts.pin(kept.artifact_id, True)).pinned

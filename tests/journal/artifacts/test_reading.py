@@ -12,6 +12,7 @@ from runwire.journal.artifact import shortened
 from runwire.journal.bodies import BLOCK_BYTES, Bodies
 from runwire.journal.layout import bodies_of, database_of
 from tests.journal.house import House, open_house
+from tests.spec import spec
 
 BODY = b"".join(number.to_bytes(4, "big") for number in range(BLOCK_BYTES // 4 * 3 + 25))
 SIZE = len(BODY)
@@ -63,6 +64,7 @@ async def test_a_range_outside_the_body_is_refused(house: House, start: int, sto
             await opened.read(start, stop)
 
 
+@spec("ART-1")
 @pytest.mark.parametrize("offset", [0, BLOCK_BYTES + 1, SIZE - 1])
 async def test_a_damaged_file_is_not_served_not_even_its_sound_parts(house: House, offset: int) -> None:
     artifact = await house.keep(BODY)
@@ -88,6 +90,7 @@ async def test_a_file_that_is_gone_is_damage(house: House) -> None:
         await house.artifacts.open(artifact.artifact_id)
 
 
+@spec("ART-1")
 async def test_damage_that_comes_while_a_body_is_read_is_not_served(house: House) -> None:
     artifact = await house.keep(BODY)
     async with await house.artifacts.open(artifact.artifact_id) as opened:
@@ -97,6 +100,7 @@ async def test_damage_that_comes_while_a_body_is_read_is_not_served(house: House
             await opened.read(BLOCK_BYTES, BLOCK_BYTES + 1)
 
 
+@spec("ART-1")
 async def test_a_damaged_row_is_not_served(tmp_path: Path) -> None:
     async with open_house(tmp_path / "data") as house:
         await house.run()

@@ -53,7 +53,9 @@ _JWT = "ey" + "JhbGciOiJIUzI1NiJ9.ey" + "JzdWIiOiIxMjM0In0." + letters(20)
 SHAPED = (
     Example("private-key", "key:\n", pem("RSA PRIVATE KEY"), "\nThen go on."),
     Example("private-key", "", pem("OPENSSH PRIVATE KEY"), ""),
-    Example("private-key", "a ", pem("RSA PRIVATE KEY", ("Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,0A", "")), "."),
+    Example(
+        "private-key", "a ", pem("RSA PRIVATE KEY", ("Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,0A", "")), "."
+    ),
     Example("private-key", "a ", pem("PGP PRIVATE KEY BLOCK", ("Version: GnuPG v1.4.11 (GNU/Linux)", "")), " b"),
     Example("authorization", "Authorization: Bearer ", "top-secret-word", "\r\n"),
     Example("authorization", '{"authorization": "Basic ', "dXNlcjpodW50ZXIy", '"}'),

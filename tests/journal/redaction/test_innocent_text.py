@@ -51,7 +51,12 @@ def test_digests_and_uuids_are_never_secrets(seed: bytes) -> None:
     number = uuid.uuid5(uuid.NAMESPACE_URL, digest)
     texts = (
         *(f"sha256:{digest}", f"task-{digest}", f"{digest[:40]} HEAD", f"index {digest[:7]}..{digest[7:14]} 100644"),
-        *(str(number), number.hex, f"disk-{number.hex}", f"sha512-{base64.b64encode(hashlib.sha512(seed).digest()).decode()}"),
+        *(
+            str(number),
+            number.hex,
+            f"disk-{number.hex}",
+            f"sha512-{base64.b64encode(hashlib.sha512(seed).digest()).decode()}",
+        ),
     )
     for text in texts:
         assert REDACTOR.redact_text(text) == text

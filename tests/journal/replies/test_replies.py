@@ -11,6 +11,7 @@ from runwire.journal.replies import Asked, Reply
 from runwire.protocol.events.run import RunStarted
 from runwire.testing.clock import ManualClock
 from tests.journal.house import House, open_house
+from tests.spec import spec
 
 ASKED = Asked("key-1", "tok_1 POST /hecate/v1/tasks", b"d" * 32)
 CREATED = Reply(201, b'{"id":"task_1"}')
@@ -23,6 +24,7 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
         yield house
 
 
+@spec("EXT-4")
 async def test_a_repeat_gets_the_first_reply(house: House) -> None:
     assert await house.replies.begin(ASKED) is None
     await house.replies.keep(ASKED, CREATED)
@@ -52,6 +54,7 @@ async def test_the_same_key_on_another_request_is_another_key(house: House) -> N
     assert await house.replies.begin(Asked(ASKED.key, "tok_2 POST /hecate/v1/tasks", ASKED.digest)) is None
 
 
+@spec("EXT-4")
 async def test_repeats_that_arrive_meanwhile_wait_for_the_first(house: House) -> None:
     assert await house.replies.begin(ASKED) is None
     async with asyncio.TaskGroup() as group:
@@ -127,6 +130,7 @@ async def test_a_secret_in_a_reply_is_not_stored(house: House) -> None:
 class TestClaiming:
     """A request that marks itself as done in the transaction that does it."""
 
+    @spec("EXT-4")
     async def test_after_a_crash_before_the_answer_it_is_not_done_again(self, tmp_path: Path) -> None:
         async with open_house(tmp_path / "data") as house:
             await house.run()

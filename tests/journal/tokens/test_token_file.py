@@ -7,6 +7,7 @@ import pytest
 
 from runwire.errors import ConfigInvalid
 from runwire.journal.token_file import TokenFile, new_secret
+from tests.spec import spec
 
 
 @pytest.fixture
@@ -22,6 +23,7 @@ def test_it_is_made_once(file: TokenFile) -> None:
     assert [path.name for path in file.path.parent.iterdir()] == ["token"]
 
 
+@spec("ACC-5")
 def test_it_is_private_from_its_first_moment_whatever_the_umask(file: TokenFile) -> None:
     before = os.umask(0)
     try:
@@ -32,6 +34,7 @@ def test_it_is_private_from_its_first_moment_whatever_the_umask(file: TokenFile)
     assert file.path.parent.stat().st_mode & 0o777 == 0o700
 
 
+@spec("ACC-5")
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o666, 0o604])
 def test_one_that_others_can_read_is_closed_to_them(file: TokenFile, mode: int) -> None:
     secret, _ = file.ensure()

@@ -13,6 +13,7 @@ from runwire.journal.layout import token_of
 from runwire.journal.tokens import FILE_TOKEN, SCOPES, Scope, Token
 from runwire.testing.clock import ManualClock
 from tests.journal.house import House, open_house
+from tests.spec import spec
 
 OPERATORS = "an-operators-own-token-0123456789"
 
@@ -23,6 +24,7 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
         yield house
 
 
+@spec("ACC-1")
 async def test_a_secret_is_recognised_and_no_other_is(house: House) -> None:
     made = await house.tokens.create("laptop", ["read"])
     assert await house.tokens.authenticate(made.secret) == made.token
@@ -169,6 +171,7 @@ class TestHiding:
 class TestStarting:
     """The token that the first start makes."""
 
+    @spec("ACC-5")
     async def test_the_first_start_makes_an_admin_token_in_a_private_file(self, house: House) -> None:
         secret = await house.tokens.start()
         path = token_of(house.data)

@@ -29,7 +29,8 @@ _PLACEHOLDER = re.compile(rf"{re.escape(OPENING)}([a-z0-9_.-]{{1,{KIND_MAX}}})\]
 _PLACEHOLDER_BEGUN = re.compile(rf"{re.escape(OPENING)}[a-z0-9_.-]{{0,{KIND_MAX}}}|{Word((OPENING,)).begun()}")
 # A letter that ends an escape of some kind (newline, percent, colour) is no letter of a word.
 _ESCAPE_BEFORE = re.compile(
-    r"(?:\\[abfnrtv0]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,12}m)\Z"
+    r"(?:\\[abfnrtv0]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}"
+    r"|(?:\x1b|\\x1b|\\u001b|\\033|\\e)\[[0-9;]{0,12}m)\Z"
 )
 
 
@@ -106,6 +107,11 @@ def known_spellings(values: Iterable[KnownValue], kinds: Mapping[str, str]) -> d
     return added
 
 
+def kinds_shown(kinds: Mapping[str, str], shapes: tuple[tuple[Shape, Shaped], ...]) -> frozenset[str]:
+    """Every kind that a placeholder of ours can show. In brackets of any other kind somebody might hide a secret."""
+    return MEMBER_KINDS.union(kinds.values(), (shape.kind for shape, _ in shapes))
+
+
 class Scanner:
     """Finds known values, shapes and placeholders. Immutable: a new secret makes a new scanner."""
 
@@ -123,7 +129,7 @@ class Scanner:
             Trigger(tuple(known.get(text, ())), tuple(shaped.get(text, ())), text == OPENING[:TRIGGER_MAX])
             for text in texts
         )
-        self._kinds = frozenset(kinds.values()) | {shape.kind for shape, _ in shapes} | MEMBER_KINDS
+        self._kinds = kinds_shown(kinds, shapes)
         self._begun = frozenset(text[:length] for text in texts for length in range(1, len(text)))
         self._begun_ends = frozenset(begun[-3:] for begun in self._begun if len(begun) >= 3)
         automaton = AhoCorasick(texts, implementation=Implementation.DFA if len(texts) <= DFA_MAX else None)

@@ -16,7 +16,7 @@ _TEMPLATE = r"(?i:your|token|redacted|x{4}|\.{3})"
 
 # What may stand between two lines of a key: line ends (escaped or not), indents, the marks of a diff, line numbers, the
 # quotes of a literal that goes on in the next line.
-_NEWLINE = Run(r"""[\s\\nrt0-9→:|>"'+,-]""", 1, 32, gives_back=True)
+_NEWLINE = Run(r"""[\s\\nrtu0-9→:|>"'+,-]""", 1, 32, gives_back=True)
 _AFTER_NEWLINE = r"(?:(?<=\s)|(?<=\\[nrt]))"
 _AFTER_BASE64 = f"(?<={_B64}{{16}})"
 _KEY_LINES = "|".join(

@@ -14,7 +14,7 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 from runwire.journal.redaction.grammar import Shape
 from runwire.journal.redaction.names import MEMBER_ENDINGS, member_kind
 from runwire.journal.redaction.placeholder import KIND_MAX, OPENING
-from runwire.journal.redaction.scanner import DFA_MAX, TRIGGER_MAX, Shaped
+from runwire.journal.redaction.scanner import DFA_MAX, TRIGGER_MAX, Shaped, kinds_shown
 from runwire.journal.redaction.spellings import escaped_in_json, telling_length
 
 # Our encoder writes none of these, so they may hide a letter of a secret or of a name. Control characters do no harm.
@@ -25,7 +25,8 @@ _ODD_ESCAPES = (
     r"\/",
 )
 _ODD_SPACES = ('" :', '"\t:', '"\n:', '"\r:')
-_PLACEHOLDER = re.compile(re.escape(OPENING).encode() + rb"[a-z0-9_.-]{1,%d}\]" % KIND_MAX)
+_OPENING = OPENING.encode()
+_PLACEHOLDER = re.compile(re.escape(_OPENING) + rb"([a-z0-9_.-]{1,%d})\]" % KIND_MAX)
 _PLACEHOLDER_MAX = len(OPENING) + KIND_MAX + 1
 
 
@@ -75,6 +76,7 @@ class Sieve:
         for text in _ODD_SPACES:
             triggers.setdefault(text.encode(), _Trigger()).is_space = True
         self._triggers = tuple(triggers.values())
+        self._kinds = frozenset(kind.encode() for kind in kinds_shown(kinds, shapes))
         automaton = BytesAhoCorasick(triggers, implementation=Implementation.DFA if len(triggers) <= DFA_MAX else None)
         self._find = automaton.find_matches_as_indexes
 
@@ -88,9 +90,14 @@ class Sieve:
         found: list[tuple[int, int, str]] = []
         for index, start, _ in sorted(self._find(data, True), key=lambda hit: hit[1]):
             for spelling, kind in self._triggers[index].known:
-                if data.startswith(spelling, start) and not _in_placeholder(data, start):
+                if data.startswith(spelling, start) and not self._in_placeholder(data, start):
                     _add(found, start, start + len(spelling), kind)
         return found
+
+    def _in_placeholder(self, data: bytes, start: int) -> bool:
+        opening = data.rfind(_OPENING, max(0, start - _PLACEHOLDER_MAX), start + len(_OPENING))
+        found = _PLACEHOLDER.match(data, opening) if opening >= 0 else None
+        return found is not None and found.end() > start and found[1] in self._kinds
 
 
 def _written(spelling: str) -> set[bytes]:
@@ -111,14 +118,6 @@ def _is_escape(data: bytes, start: int) -> bool:
     """Say whether the backslash at `start` is one, and not the second half of an escaped backslash."""
     before = data[max(0, start - 64) : start]
     return (len(before) - len(before.rstrip(b"\\"))) % 2 == 0
-
-
-def _in_placeholder(data: bytes, start: int) -> bool:
-    opening = data.rfind(OPENING.encode(), max(0, start - _PLACEHOLDER_MAX), start)
-    if opening < 0:
-        return False
-    found = _PLACEHOLDER.match(data, opening)
-    return found is not None and found.end() > start
 
 
 def _add(found: list[tuple[int, int, str]], start: int, end: int, kind: str) -> None:

@@ -79,13 +79,10 @@ class StreamRedactor:
         return "".join(out)
 
     def _keep(self, scan: Scan, closed: int, carried: Span | None) -> None:
-        kept = scan.frontier - LEFT_CONTEXT
         # What follows a secret begins a word, whatever the secret's last letter was: its placeholder ends with a bracket.
-        mark = "]" if closed > max(kept, -1) else ""
-        kept = max(0, kept, closed)
-        self._window = mark + scan.text[kept:]
-        shift = kept - len(mark)
-        self._base = scan.frontier - shift
+        kept = max(0, closed, scan.frontier - LEFT_CONTEXT)
+        self._window = scan.text[kept:]
+        self._base = scan.frontier - kept
         if carried is not None:
-            carried.shift(-shift)
+            carried.shift(-kept)
         self._carried = carried

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
+from time import monotonic, sleep
 
 import apsw
 
@@ -22,11 +23,30 @@ PAGE_BYTES = 8192
 _BACKSTOP_PAGES = 16_384
 
 
-def open_writer(path: Path) -> apsw.Connection:
+class Patience:
+    """How long a connection waits for a lock that another process holds. SQLite's own way sleeps ever longer."""
+
+    def __init__(self) -> None:
+        """Wait some seconds, unless told otherwise."""
+        self._until = 0.0
+        self.wait_s = 5.0
+
+    def __call__(self, tries: int) -> bool:
+        """Say whether to try once more."""
+        now = monotonic()
+        if tries == 0:
+            self._until = now + self.wait_s
+        if now >= self._until:
+            return False
+        sleep(0.001)
+        return True
+
+
+def open_writer(path: Path, patience: Patience | None = None) -> apsw.Connection:
     """A connection whose commits survive power loss: WAL with an fsync of the WAL at every commit."""
     with translated():
         db = apsw.Connection(str(path))
-        db.set_busy_timeout(5_000)
+        db.set_busy_handler(patience or Patience())
         db.pragma("page_size", PAGE_BYTES)
         db.pragma("auto_vacuum", 2)
         db.pragma("journal_mode", "wal")

@@ -9,10 +9,12 @@ import apsw
 from runwire.errors import RunExists, RunNotFound, RunwireError
 from runwire.journal.records import Commit, Effect, Head, Segment, Stored
 from runwire.journal.stamping import Growth, Request, admit, no_growth, stamp
-from runwire.journal.store.database import roll_back, translated, writing
+from runwire.journal.store.database import Patience, roll_back, translated, writing
 from runwire.journal.store.entries import Entry, pack, unpack
 from runwire.journal.store.rows import insert_run, load_head, save_growth, save_head
 from runwire.journal.store.unsealed import Unsealed
+
+_WAIT_S = 5.0
 
 
 @dataclass(slots=True)
@@ -27,10 +29,13 @@ class Outcome:
 class Log:
     """Appends groups of requests. Sequence, lease and chain are decided inside the transaction."""
 
-    def __init__(self, *, db: apsw.Connection, unsealed: Unsealed, new_id: Callable[[str], str]) -> None:
+    def __init__(
+        self, *, db: apsw.Connection, patience: Patience, unsealed: Unsealed, new_id: Callable[[str], str]
+    ) -> None:
         """Take over a writer's connection and learn where the log ends."""
         self._db = db
-        self._unsealed = unsealed
+        self._patience = patience
+        self.unsealed = unsealed
         self._new_id = new_id
         self._heads: dict[str, Head] = {}
         self._version = -1
@@ -58,28 +63,28 @@ class Log:
 
     def run(self, effect: Effect) -> None:
         """Change state that no event tells of, in a transaction of its own."""
-        self._db.set_busy_timeout(5_000)
+        self._patience.wait_s = _WAIT_S
         with writing(self._db):
             effect(self._db)
 
     def adopt(self, head: Head, count: int) -> Commit:
         """Give a run whose events are in chunks already its place in the feed, and let it be seen."""
-        self._db.set_busy_timeout(5_000)
+        self._patience.wait_s = _WAIT_S
         with writing(self._db):
             self._catch_up()
             entry = Entry(head.run_key, head.first_sequence, count, 0, head.hash)
             save_head(self._db, head)
             insert_commit(self._db, self._next_position, count, [entry], b"")
         commit = Commit(self._next_position, count, (), 0)
-        self._unsealed.add(commit.position, (entry,), 0)
+        self.unsealed.add(commit.position, (entry,), 0)
         self._next_position += count
         return commit
 
-    def append(self, requests: Sequence[Request], *, wait_ms: int) -> Outcome:
-        """Make the requests durable in one transaction; wait at most `wait_ms` for another process's lock."""
+    def append(self, requests: Sequence[Request], *, wait_s: float) -> Outcome:
+        """Make the requests durable in one transaction; wait at most `wait_s` for another process's lock."""
         db = self._db
         with translated():
-            db.set_busy_timeout(wait_ms)
+            self._patience.wait_s = wait_s
             db.execute("BEGIN IMMEDIATE")
             try:
                 self._catch_up()
@@ -96,7 +101,7 @@ class Log:
             self._heads[growth.head.birth.run_id] = growth.head
             growth.take_effect()
         if outcome.commit is not None:
-            self._unsealed.add(outcome.commit.position, [entry for _, entry in growths], outcome.commit.size)
+            self.unsealed.add(outcome.commit.position, [entry for _, entry in growths], outcome.commit.size)
             self._next_position += outcome.commit.count
 
     def _write(self, requests: Sequence[Request]) -> tuple[Outcome, list[tuple[Growth, Entry]]]:
@@ -174,7 +179,7 @@ class Log:
         return growth
 
     def _find(self, request: Request) -> Head:
-        head = self._heads.get(request.run_id) or load_head(self._db, request.run_id, self._unsealed)
+        head = self._heads.get(request.run_id) or load_head(self._db, request.run_id, self.unsealed)
         if request.birth is not None:
             if head is not None:
                 raise RunExists(request.run_id)
@@ -197,16 +202,16 @@ class Log:
         if version == self._version:
             return
         sealed = int(next(self._db.execute("SELECT ifnull(max(last_position), -1) FROM feed"))[0])
-        if sealed > self._unsealed.sealed_through:
+        if sealed > self.unsealed.sealed_through:
             # Another process has sealed: what we knew of unsealed events may be gone.
-            self._unsealed.restart(sealed)
+            self.unsealed.restart(sealed)
             self._heads.clear()
             self._next_position = sealed + 1
         touched: set[int] = set()
         newer = "SELECT position, count, entries FROM commits WHERE position >= ? ORDER BY position"
         for position, count, packed in self._db.execute(newer, (self._next_position,)):
             entries = list(unpack(packed))
-            self._unsealed.add(position, entries, sum(entry.length for entry in entries))
+            self.unsealed.add(position, entries, sum(entry.length for entry in entries))
             touched.update(entry.run_key for entry in entries)
             self._next_position = position + count
         if touched:

@@ -49,10 +49,8 @@ def plan(db: apsw.Connection, run_key: int, through: int, doomed: Doomed) -> Pla
     for chunk_key, events in _chunks(db, run_key, through):
         found.chunks.append(chunk_key)
         for sequence, envelope in events:
-            if sequence in anchors:
-                link = anchors[sequence]
-            else:
-                link = chain.link(link if sequence == previous + 1 else anchors[sequence - 1], envelope)
+            before = link if sequence == previous + 1 else anchors.get(sequence - 1, link)
+            link = anchors[sequence] if sequence in anchors else chain.link(before, envelope)
             event_type = type_of(envelope)
             goes = (
                 sequence <= through
@@ -62,6 +60,9 @@ def plan(db: apsw.Connection, run_key: int, through: int, doomed: Doomed) -> Pla
             if goes:
                 if found.gone and found.gone[-1] == sequence - 1:
                     found.anchors.pop()
+                elif sequence > 0:
+                    # Where the chain stood before the hole proves what was kept there.
+                    found.anchors.append(Anchor(sequence=sequence - 1, hash=chain.show(before)))
                 found.gone.append(sequence)
                 found.anchors.append(Anchor(sequence=sequence, hash=chain.show(link)))
             else:

@@ -11,31 +11,33 @@ from runwire.journal.frames import skip, split
 from runwire.journal.records import FeedEvent, Segment
 from runwire.journal.store.entries import unpack, unpack_places
 
-_CHUNK = (
+_CHUNKS = (
     "SELECT first_sequence, last_sequence, size, body FROM chunks "
-    "WHERE run_key = ? AND last_sequence > ? ORDER BY last_sequence LIMIT 1"
+    "WHERE run_key = ? AND last_sequence > ? ORDER BY last_sequence"
 )
+_CHUNK = f"{_CHUNKS} LIMIT 1"
+# A page is what one trip to the disk brings: large enough that the trip does not count, small enough to wait for.
+_PAGE_BYTES = 512 * 1024
 _Page = tuple[int, dict[int, bytes]]
 _COMMIT = "SELECT entries, checksum, body FROM commits WHERE position = ?"
 
 
 def read_segment(db: apsw.Connection, run_key: int, after: int, positions: Sequence[int]) -> Segment | None:
-    """The next stored frames of a run past `after`: one chunk, or what the given commits hold; None at the end."""
-    row = db.execute(_CHUNK, (run_key, after)).fetchone()
-    if row is not None:
-        first, last, size, body = row
-        frames = inflate(body, size, run_key, first)
-        if first <= after:
-            frames = skip(frames, after)
-        return Segment("", after + 1, last, frames)
+    """The next stored frames of a run past `after`: some chunks, or what the given commits hold; None at the end."""
     pieces: list[bytes] = []
-    last = after
-    for position in positions:
-        for first, upto, frames in _of_run(db, position, run_key):
-            if upto <= last:
-                continue
-            pieces.append(skip(frames, last) if first <= last else frames)
-            last = upto
+    size, last = 0, after
+    for first, upto, length, body in db.execute(_CHUNKS, (run_key, after)):
+        frames = inflate(body, length, run_key, first)
+        pieces.append(skip(frames, after) if first <= after else frames)
+        size, last = size + length, upto
+        if size >= _PAGE_BYTES:
+            break
+    if not pieces:
+        for position in positions:
+            for first, upto, frames in _of_run(db, position, run_key):
+                if upto > last:
+                    pieces.append(skip(frames, last) if first <= last else frames)
+                    last = upto
     return Segment("", after + 1, last, b"".join(pieces)) if pieces else None
 
 

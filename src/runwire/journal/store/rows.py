@@ -144,7 +144,8 @@ def _catch_up(db: apsw.Connection, head: Head, told: int, unsealed: Unsealed) ->
 
 
 def sweep(db: apsw.Connection) -> None:
-    """Remove what imports have left behind that did not succeed."""
+    """Remove what a crash has left behind: imports that did not succeed, commits that are sealed already."""
     with writing(db):
+        db.execute("DELETE FROM commits WHERE position <= (SELECT max(last_position) FROM feed)")
         db.execute("DELETE FROM chunks WHERE run_key IN (SELECT run_key FROM runs WHERE status = ?)", (IMPORTING,))
         db.execute("DELETE FROM runs WHERE status = ?", (IMPORTING,))

@@ -1,27 +1,38 @@
-"""Sealing: settled commits are taken apart into per-run chunks, in small transactions that never hold up an append.
+"""Sealing: settled commits are taken apart into per-run chunks, in small transactions that hold up an append for little.
 
 A window of the oldest commits is read and compressed outside any transaction. Chunks are written first, a few at a time;
-the commits are deleted last. A crash in between leaves events in both places, and readers look at chunks first.
+then the window's places in the feed, which is the moment it counts as sealed; its commits are deleted last. A crash in
+between leaves events in both places, and readers look at what is sealed first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from zlib import crc32
 
 import apsw
 
 from runwire.errors import StoreCorrupt
 from runwire.journal.frames import END, cut, last_sequence, skip
-from runwire.journal.store.database import snapshot, writing
+from runwire.journal.records import Head
+from runwire.journal.store.database import snapshot, translated, writing
 from runwire.journal.store.entries import Entry, pack_places, unpack
 from runwire.journal.store.reading import deflate, inflate
+from runwire.journal.store.rows import save_head
 from runwire.protocol.envelope import occurred_at_of
+
+Step = Callable[[], None]
+"""One write transaction."""
+
+_SEALED_COMMITS = "SELECT position FROM commits WHERE position <= ?"
 
 WINDOW_BYTES = 8 * 1024 * 1024
 CHUNK_BYTES = 128 * 1024
 # A chunk below this is opened again for the next events of its run, so that slow runs do not leave crumbs.
 _CRUMB_BYTES = 32 * 1024
-_STEP_BYTES = 512 * 1024
+_STEP_BYTES = 256 * 1024
+_COMMITS_A_STEP = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,8 @@ def read_window(db: apsw.Connection, max_bytes: int = WINDOW_BYTES) -> Window | 
     size = 0
     with snapshot(db):
         for position, count, packed, checksum, body in db.execute(
-            "SELECT position, count, entries, checksum, body FROM commits ORDER BY position"
+            "SELECT position, count, entries, checksum, body FROM commits "
+            "WHERE position > (SELECT ifnull(max(last_position), -1) FROM feed) ORDER BY position"
         ):
             if crc32(body) != checksum:
                 raise StoreCorrupt(f"commit {position}: its checksum does not fit its body")
@@ -74,8 +86,13 @@ def read_window(db: apsw.Connection, max_bytes: int = WINDOW_BYTES) -> Window | 
     return Window(start, end, size, entries, frames) if entries else None
 
 
-def seal_window(db: apsw.Connection, window: Window) -> Iterator[None]:
-    """Write the window's chunks, then drop its commits. Yields between transactions, so that appends can pass."""
+def seal_window(
+    db: apsw.Connection, window: Window, *, head_of: Callable[[str], Head | None], sealed: Callable[[], None]
+) -> Iterator[Step]:
+    """The transactions that seal a window, in order. What is between them needs no lock and may take its time.
+
+    `head_of` tells what the writer knows of a run; `sealed` is called in the step that makes the window count as sealed.
+    """
     pending: list[Chunk] = []
     size = 0
     for run_key, pieces in window.frames.items():
@@ -83,22 +100,51 @@ def seal_window(db: apsw.Connection, window: Window) -> Iterator[None]:
             pending.append(chunk)
             size += len(chunk.body)
             if size >= _STEP_BYTES:
-                _write(db, pending)
+                yield partial(_write_chunks, db, pending)
                 pending, size = [], 0
-                yield
+    places = pack_places(window.entries)
+
+    def finish() -> None:
+        _finish(db, window, pending, places, head_of)
+        sealed()
+
+    yield finish
+    positions = [row[0] for row in db.execute(_SEALED_COMMITS, (window.last_position,))]
+    for start in range(0, len(positions), _COMMITS_A_STEP):
+        yield partial(_delete_commits, db, positions[start : start + _COMMITS_A_STEP])
+
+
+def _write_chunks(db: apsw.Connection, chunks: list[Chunk]) -> None:
     with writing(db):
-        insert_chunks(db, pending)
+        insert_chunks(db, chunks)
+
+
+def _finish(
+    db: apsw.Connection, window: Window, chunks: list[Chunk], places: bytes, head_of: Callable[[str], Head | None]
+) -> None:
+    with writing(db):
+        insert_chunks(db, chunks)
         db.execute(
             "INSERT INTO feed (last_position, first_position, entries) VALUES (?, ?, ?)",
-            (window.last_position, window.first_position, pack_places(window.entries)),
+            (window.last_position, window.first_position, places),
         )
-        db.execute("DELETE FROM commits WHERE position BETWEEN ? AND ?", (window.first_position, window.last_position))
         for run_key, pieces in window.frames.items():
+            row = db.execute("SELECT run_id FROM runs WHERE run_key = ?", (run_key,)).fetchone()
+            head = None if row is None else head_of(str(row[0]))
+            if head is not None:
+                # The story so far goes along: a restart then has only the unsealed events to tell.
+                save_head(db, head)
+                continue
             entry = pieces[-1][0]
             db.execute(
                 "UPDATE runs SET head_sequence = ?, head_hash = ? WHERE run_key = ? AND head_sequence < ?",
                 (entry.last, entry.hash, run_key, entry.last),
             )
+
+
+def _delete_commits(db: apsw.Connection, positions: list[int]) -> None:
+    with writing(db):
+        db.executemany("DELETE FROM commits WHERE position = ?", [(position,) for position in positions])
 
 
 def _chunks(db: apsw.Connection, run_key: int, pieces: list[tuple[Entry, bytes]]) -> Iterator[Chunk]:
@@ -134,11 +180,6 @@ def _newest(frames: bytes) -> str:
     return occurred_at_of(frames[frames.rfind(END, 0, len(frames) - 2) + 2 :])
 
 
-def _write(db: apsw.Connection, chunks: list[Chunk]) -> None:
-    with writing(db):
-        insert_chunks(db, chunks)
-
-
 def insert_chunks(db: apsw.Connection, chunks: list[Chunk]) -> None:
     """Write chunks inside the caller's transaction."""
     """Write chunks, inside the caller's transaction."""
@@ -155,10 +196,19 @@ def insert_chunks(db: apsw.Connection, chunks: list[Chunk]) -> None:
 def give_back(db: apsw.Connection, pages: int) -> int:
     """Return up to `pages` free pages to the file system; say how many are still free."""
     with writing(db):
-        db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
+        if db.pragma("freelist_count"):
+            db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
         return int(db.pragma("freelist_count"))
 
 
 def checkpoint(db: apsw.Connection) -> None:
     """Copy what the WAL holds into the database, as far as no reader needs it, without making anyone wait."""
-    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    # Busy means that somebody else is copying right now, which is as good.
+    with suppress(apsw.BusyError), translated():
+        db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+
+def truncate_wal(db: apsw.Connection) -> None:
+    """Copy all of the WAL and begin it anew, unless a reader still needs the old one."""
+    with suppress(apsw.BusyError), translated():
+        db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
