@@ -119,3 +119,20 @@ async def test_space_is_given_back_once_commits_are_sealed(path: Path) -> None:
         await journal.keeper.seal_all()
     # 3,000 envelopes of some 450 bytes that are much alike.
     assert path.stat().st_size < 3_000 * 200
+
+
+async def test_sealing_ends_though_the_appends_do_not(path: Path) -> None:
+    async with opened(path, settle_s=3600) as journal:
+        await journal.create_run(RunBirth("run_a"), [note()])
+        stop = asyncio.Event()
+
+        async def produce() -> None:
+            while not stop.is_set():
+                await journal.append("run_a", note("more"))
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(4):
+                group.create_task(produce())
+            async with asyncio.timeout(20):
+                await journal.keeper.seal_all()
+            stop.set()

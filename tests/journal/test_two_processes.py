@@ -29,3 +29,13 @@ async def test_what_the_other_has_sealed_is_still_read_and_counted(path: Path) -
         assert (await other.append("run_a", note())).sequence == 3
         assert len(await whole_log(other, "run_a")) == 4
         assert len(await whole_feed(other)) == 4
+
+
+async def test_sealing_what_the_other_wrote_gives_no_number_twice(path: Path) -> None:
+    async with opened(path, settle_s=3600) as one, opened(path, settle_s=3600) as two:
+        await one.create_run(RunBirth("run_a"), [note()])
+        await two.append("run_a", note("two"))
+        await one.keeper.seal_all()
+        stored = await one.append("run_a", note("one"))
+        assert (stored.sequence, stored.position) == (2, 2)
+        assert len(await whole_log(one, "run_a")) == 3

@@ -78,8 +78,8 @@ class Keeper:
         async with self._alone:
             if not self._lock.acquire():
                 raise StoreBusy()
-            await self._committer.drained()
-            while await self._seal_one(pausing=False):
+            through = self._log.next_position - 1
+            while self._unsealed.sealed_through < through and await self._seal_one(pausing=False):
                 pass
             await self._tidy(lambda: True)
 

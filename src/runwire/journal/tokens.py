@@ -158,10 +158,10 @@ class Tokens:
         token, until_s = self._remembered.get(digest, (None, now_s))
         if until_s <= now_s:
             token = await self._look_up(digest, now_s + _REMEMBERED_S)
-        if token is None or not token.valid_at(self._clock.now_ns()):
-            return None
-        self._hide(secret)
-        return token
+            if token is not None:
+                # The store holds only hashes, so after a restart a secret becomes known when it is first used.
+                self._hide(secret)
+        return token if token is not None and token.valid_at(self._clock.now_ns()) else None
 
     async def _look_up(self, digest: bytes, until_s: float) -> Token | None:
         revocations = self._revocations

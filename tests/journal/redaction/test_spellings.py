@@ -6,7 +6,7 @@ from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from runwire.journal.redaction.redactor import Redactor
@@ -36,6 +36,7 @@ VALUES = st.text(
 
 @spec("RED-1")
 @pytest.mark.parametrize("writer", WRITERS)
+@settings(max_examples=30)
 @given(value=VALUES)
 def test_a_value_is_found_however_it_is_written(writer: str, value: str) -> None:
     value = value.strip().lower() if writer == "lower-case escapes" else value.strip()

@@ -76,7 +76,6 @@ class Document:
         level = self._levels[-1]
         level.index += 1
         level.wants_name = level.is_object
-        level.name_kind = None
 
     def _string(self, start: int, end: int) -> None:
         level = self._levels[-1] if self._levels else None

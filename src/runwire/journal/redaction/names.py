@@ -41,7 +41,7 @@ _VARIABLE = re.compile(r"(?:[A-Z][A-Z0-9]*_)+(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD
 MEMBER_KINDS = frozenset({kind for kind, _ in _KINDS_OF_MEMBERS} | {ENV_KIND})
 """Every kind that `member_kind` returns."""
 
-MEMBER_ENDINGS = ("tion", "word", "sswd", "rase", "key", "cret", "okie", "oken", "pass", "pwd")
+MEMBER_ENDINGS = ("zation", "word", "sswd", "rase", "key", "cret", "okie", "oken", "pass", "pwd")
 """How every name ends that `member_kind` knows, in lower case: a scan for these misses none of them."""
 
 _LAST_LETTERS = frozenset(ending[-3:] for ending in MEMBER_ENDINGS)

@@ -17,11 +17,12 @@ from runwire.journal.redaction.placeholder import KIND_MAX, OPENING
 from runwire.journal.redaction.scanner import DFA_MAX, TRIGGER_MAX, Shaped, kinds_shown
 from runwire.journal.redaction.spellings import escaped_in_json, telling_length
 
-# Our encoder writes none of these, so they may hide a letter of a secret or of a name. Control characters do no harm.
+# Our encoder writes none of these, so they may hide a letter of a secret or of a name.
 _ODD_ESCAPES = (
     *(rf"\u{digit}" for digit in "123456789abcdefABCDEF"),
     *(rf"\u0{digit}" for digit in "123456789abcdefABCDEF"),
-    *(rf"\u00{digit}" for digit in "023456789abcdefABCDEF"),
+    *(rf"\u00{digit}" for digit in "23456789abcdefABCDEF"),
+    *(rf"\u000{digit}" for digit in "89acdACD"),
     r"\/",
 )
 _ODD_SPACES = ('" :', '"\t:', '"\n:', '"\r:')

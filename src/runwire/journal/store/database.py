@@ -1,7 +1,7 @@
 """SQLite connections: opened with the settings that durability needs, migrated, and their errors told in our words."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from time import monotonic, sleep
@@ -40,6 +40,17 @@ class Patience:
             return False
         sleep(0.001)
         return True
+
+
+@contextmanager
+def impatient(db: apsw.Connection) -> Iterator[None]:
+    """Do without what is locked: leave the block at once instead of waiting for anybody."""
+    db.set_busy_timeout(0)
+    try:
+        with suppress(apsw.BusyError):
+            yield
+    finally:
+        db.set_busy_handler(Patience())
 
 
 def open_writer(path: Path, patience: Patience | None = None) -> apsw.Connection:

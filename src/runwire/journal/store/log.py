@@ -202,8 +202,8 @@ class Log:
         if version == self._version:
             return
         sealed = int(next(self._db.execute("SELECT ifnull(max(last_position), -1) FROM feed"))[0])
-        if sealed > self.unsealed.sealed_through:
-            # Another process has sealed: what we knew of unsealed events may be gone.
+        if sealed > self.unsealed.sealed_through or sealed >= self._next_position:
+            # Another process has sealed, or ours has sealed what another wrote: what we know of the end is out of date.
             self.unsealed.restart(sealed)
             self._heads.clear()
             self._next_position = sealed + 1

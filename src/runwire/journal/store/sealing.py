@@ -6,7 +6,6 @@ between leaves events in both places, and readers look at what is sealed first.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from zlib import crc32
@@ -16,7 +15,7 @@ import apsw
 from runwire.errors import StoreCorrupt
 from runwire.journal.frames import END, cut, last_sequence, skip
 from runwire.journal.records import Head
-from runwire.journal.store.database import snapshot, translated, writing
+from runwire.journal.store.database import impatient, snapshot, translated, writing
 from runwire.journal.store.entries import Entry, pack_places, unpack
 from runwire.journal.store.reading import deflate, inflate
 from runwire.journal.store.rows import save_head
@@ -131,11 +130,12 @@ def _finish(
         for run_key, pieces in window.frames.items():
             row = db.execute("SELECT run_id FROM runs WHERE run_key = ?", (run_key,)).fetchone()
             head = None if row is None else head_of(str(row[0]))
-            if head is not None:
+            entry = pieces[-1][0]
+            # The writer knows less than the window where another process has written last.
+            if head is not None and head.sequence >= entry.last:
                 # The story so far goes along: a restart then has only the unsealed events to tell.
                 save_head(db, head)
                 continue
-            entry = pieces[-1][0]
             db.execute(
                 "UPDATE runs SET head_sequence = ?, head_hash = ? WHERE run_key = ? AND head_sequence < ?",
                 (entry.last, entry.hash, run_key, entry.last),
@@ -203,12 +203,11 @@ def give_back(db: apsw.Connection, pages: int) -> int:
 
 def checkpoint(db: apsw.Connection) -> None:
     """Copy what the WAL holds into the database, as far as no reader needs it, without making anyone wait."""
-    # Busy means that somebody else is copying right now, which is as good.
-    with suppress(apsw.BusyError), translated():
+    with translated(), impatient(db):
         db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
 
 def truncate_wal(db: apsw.Connection) -> None:
     """Copy all of the WAL and begin it anew, unless a reader still needs the old one."""
-    with suppress(apsw.BusyError), translated():
+    with translated(), impatient(db):
         db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
