@@ -1,7 +1,7 @@
 """Names for things: a prefix that says what it is and a ULID that sorts by creation. It says nothing about secrecy."""
 
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import islice, product
 from threading import Lock
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -40,6 +40,18 @@ class Ids:
         while (end := next(block[1], None)) is None:
             block = self._carry(block)
         return f"{prefix}_{block[0]}{end}"
+
+    def many(self, prefix: str, count: int) -> list[str]:
+        """Make the next `count` ids at once, which is cheaper than one by one."""
+        made = [self.new(prefix)] if count else []
+        while len(made) < count:
+            block = self._block
+            stem = f"{prefix}_{block[0]}"
+            taken = [stem + end for end in islice(block[1], count - len(made))]
+            if not taken:
+                self._carry(block)
+            made += taken
+        return made
 
     def _start(self, ms: int) -> None:
         """Begin a millisecond at a random place."""

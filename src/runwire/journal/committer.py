@@ -6,7 +6,7 @@ to a thread when the disk is slow or the database is locked by somebody else, so
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import TypeVar
@@ -18,6 +18,9 @@ from runwire.journal.store.log import Log, Outcome
 
 _T = TypeVar("_T")
 
+Prepare = Callable[[Sequence[Request]], Sequence[Request]]
+"""The last thing that happens to requests before they are stamped."""
+
 _FAST_S = 0.004
 _GROUP_MAX = 8_192
 
@@ -25,9 +28,10 @@ _GROUP_MAX = 8_192
 class Committer:
     """Feeds the log, one group at a time, and tells each requester what came of it."""
 
-    def __init__(self, *, log: Log, published: Callable[[Commit], None], lock_wait_s: float) -> None:
-        """Append to `log`, waiting so long for a locked database; call `published` with every durable commit."""
+    def __init__(self, *, log: Log, prepare: Prepare, published: Callable[[Commit], None], lock_wait_s: float) -> None:
+        """Prepare each group and append it, waiting so long for a locked database; call `published` once it is durable."""
         self._log = log
+        self._prepare = prepare
         self._published = published
         self._lock_wait_s = lock_wait_s
         self._waiting: list[Request] = []
@@ -111,11 +115,10 @@ class Committer:
     def _timed(self, group: list[Request], wait_s: float) -> Outcome:
         start = perf_counter()
         try:
-            return self._log.append(group, wait_s=wait_s)
+            return self._log.append(self._prepare(group), wait_s=wait_s)
         finally:
-            took = perf_counter() - start
-            self.commit_s += took
-            self._pace_s += (took - self._pace_s) / 8
+            self.commit_s += perf_counter() - start
+            self._pace_s += (self._log.sync_s - self._pace_s) / 8
 
     def _commit_in_thread(self, group: list[Request]) -> None:
         work = self._loop.run_in_executor(self._thread, self._timed, group, self._lock_wait_s)

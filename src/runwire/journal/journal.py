@@ -15,14 +15,13 @@ from runwire.journal.keeper import Keeper
 from runwire.journal.reader import Reader
 from runwire.journal.records import Commit, Effect, Head, RunBirth, Stored
 from runwire.journal.redaction.redactor import Redactor
-from runwire.journal.stamping import Item, Request
+from runwire.journal.stamping import Item, Request, redact
 from runwire.journal.store.database import Patience, migrate, open_writer
 from runwire.journal.store.lock import KeeperLock
 from runwire.journal.store.log import Log
 from runwire.journal.store.rows import sweep
 from runwire.journal.store.unsealed import Unsealed
 from runwire.journal.tail import Tail
-from runwire.protocol.catalogue import decode_payload
 from runwire.protocol.payload import Opaque, Payload, encode_payload
 from runwire.protocol.stream import Delta, is_delta
 
@@ -53,15 +52,19 @@ class Figures:
 class Journal:
     """Appends, reads and rings. Made by `open_journal`."""
 
-    def __init__(self, *, path: Path, log: Log, redactor: Redactor, clock: Clock, settings: JournalSettings) -> None:
+    def __init__(self, *, path: Path, log: Log, redactor: Redactor, settings: JournalSettings) -> None:
         """Take over an open, migrated database."""
         self.redactor = redactor
         self.bell = LocalBell()
-        self._clock = clock
         self._settings = settings
         self._tail = Tail(max_bytes=settings.tail_bytes)
         self._log = log
-        self._committer = Committer(log=self._log, published=self._publish, lock_wait_s=settings.lock_wait_s)
+        self._committer = Committer(
+            log=log,
+            prepare=lambda requests: redact(requests, redactor),
+            published=self._publish,
+            lock_wait_s=settings.lock_wait_s,
+        )
         self.reader = Reader(path=path, tail=self._tail, unsealed=log.unsealed, known=self._log.head)
         self.keeper = Keeper(path=path, log=log, committer=self._committer, settle_s=settings.settle_s)
         self._lanes: dict[str, Lane] = {}
@@ -73,7 +76,9 @@ class Journal:
         self, birth: RunBirth, payloads: Sequence[Payload | Opaque], also: Effect | None = None
     ) -> Awaitable[Stored]:
         """Begin a run with its first events, all in one transaction."""
-        return self._submit(birth.run_id, [self._item(payload) for payload in payloads], birth=birth, also=also)
+        return self._submit(
+            birth.run_id, [Item(payload, encode_payload(payload)) for payload in payloads], birth=birth, also=also
+        )
 
     def append(
         self, run_id: str, payload: Payload | Opaque, *, lease: int | None = None, also: Effect | None = None
@@ -83,7 +88,9 @@ class Journal:
             return self._submit(run_id, self._items(run_id, payload), lease=lease, also=also)
         done: asyncio.Future[Stored] = self._loop.create_future()
         plain = lease is None and also is None
-        self._committer.submit(Request(run_id, (self._item(payload),), done, lease, None, also, plain))
+        self._committer.submit(
+            Request(run_id, (Item(payload, encode_payload(payload)),), done, lease, None, also, plain)
+        )
         return done
 
     def append_all(
@@ -168,7 +175,7 @@ class Journal:
         timer = self._timers.pop(run_id, None)
         if timer is not None:
             timer.cancel()
-        items = [self._stamped(delta, encode_payload(delta)) for delta in deltas if delta is not None]
+        items = [Item(delta, encode_payload(delta), redacted=True) for delta in deltas if delta is not None]
         if not items:
             return
         done = self._offered[run_id] = self._loop.create_future()
@@ -181,22 +188,11 @@ class Journal:
             raise ValueError(f"{payload.type} is stream text: hand it to offer(), which sees across its pieces")
         lane = self._lanes.get(run_id)
         if lane is None:
-            return [self._item(payload)]
-        items = [self._stamped(delta, encode_payload(delta)) for delta in lane.close(payload)]
+            return [Item(payload, encode_payload(payload))]
+        items = [Item(delta, encode_payload(delta), redacted=True) for delta in lane.close(payload)]
         if lane.empty:
             del self._lanes[run_id]
-        return [*items, self._item(payload)]
-
-    def _item(self, payload: Payload | Opaque) -> Item:
-        data = encode_payload(payload)
-        redacted = self.redactor.redact(data)
-        if redacted is not data:
-            # The run's story is told from this payload and is stored, too: it must not know the secret either.
-            payload = decode_payload(payload.type, redacted)
-        return Item(payload, redacted, self._clock.now_ns())
-
-    def _stamped(self, payload: Payload | Opaque, data: bytes) -> Item:
-        return Item(payload, data, self._clock.now_ns())
+        return [*items, Item(payload, encode_payload(payload))]
 
     def _submit(
         self,
@@ -237,8 +233,8 @@ async def open_journal(
         with KeeperLock(path.with_name(path.name + ".keeper")) as alone:
             if alone:
                 sweep(db)
-        log = Log(db=db, patience=patience, unsealed=Unsealed(), new_id=ids.new)
-        journal = Journal(path=path, log=log, redactor=redactor, clock=clock, settings=settings or JournalSettings())
+        log = Log(db=db, patience=patience, unsealed=Unsealed(), clock=clock, ids=ids)
+        journal = Journal(path=path, log=log, redactor=redactor, settings=settings or JournalSettings())
         journal.keeper.start()
         try:
             yield journal

@@ -16,7 +16,6 @@ from runwire.journal.store.database import open_writer, translated
 from runwire.journal.store.lock import KeeperLock
 from runwire.journal.store.log import Log
 from runwire.journal.store.sealing import (
-    WINDOW_BYTES,
     checkpoint,
     give_back,
     read_window,
@@ -25,7 +24,9 @@ from runwire.journal.store.sealing import (
 )
 
 _T = TypeVar("_T")
-# While events keep coming, sealing takes this share of one core at most; past the backlog limit it may take half.
+# While events keep coming, sealing waits until so much has gathered, and then takes this share of one core at most; past
+# the second mark it may take half. Every start goes through the entries of what is unsealed, so the marks bound that, too.
+_GATHERED_BYTES = 64 * 1024 * 1024
 _SHARE = 0.15
 _BACKLOG_BYTES = 512 * 1024 * 1024
 _WAL_BYTES = 64 * 1024 * 1024
@@ -107,7 +108,7 @@ class Keeper:
 
     async def _seal_while_growing(self) -> None:
         while self._unsealed.bytes:
-            if self._unsealed.bytes < WINDOW_BYTES and await self._more_comes():
+            if self._unsealed.bytes < _GATHERED_BYTES and await self._more_comes():
                 continue
             async with self._alone:
                 await self._seal_one(pausing=True)

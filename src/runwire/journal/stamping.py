@@ -4,25 +4,26 @@ It runs inside the append transaction and changes nothing: what it decides takes
 """
 
 from asyncio import Future
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from msgspec import Struct
+from msgspec import Raw, Struct, structs
 
-from runwire.clock import rfc3339
 from runwire.errors import RunFinished, StaleLease
 from runwire.journal.records import Effect, Head, RunBirth, Stored
+from runwire.journal.redaction.redactor import Redactor
 from runwire.journal.story import Story, tell
-from runwire.protocol.catalogue import TERMINAL, may_follow_terminal
-from runwire.protocol.payload import Opaque, Payload
+from runwire.protocol.catalogue import TERMINAL, decode_payload, may_follow_terminal
+from runwire.protocol.payload import MalformedPayload, Opaque, Payload
 
 
 class Item(Struct, frozen=True, gc=False):
-    """One payload, redacted and encoded, waiting for its number."""
+    """One payload, encoded, waiting for its number."""
 
     payload: Payload | Opaque
     data: bytes
-    occurred_ns: int
+    redacted: bool = False
+    """Whether it has been looked through for secrets: stream text has, piece by piece."""
 
 
 class Request(Struct, frozen=True):
@@ -36,6 +37,13 @@ class Request(Struct, frozen=True):
     also: Effect | None = None
     plain: bool = False
     """One event without lease, birth or further state: nothing about it needs to be checked on a living run."""
+
+
+class Moment(Struct, frozen=True, gc=False):
+    """When a group was stamped, counted and written out."""
+
+    ns: int
+    text: str
 
 
 class Growth(Struct):
@@ -79,18 +87,38 @@ def admit(growth: Growth, request: Request) -> None:
             finished = True
 
 
-def stamp(growth: Growth, items: Iterable[Item], new_event_id: Callable[[str], str]) -> None:
+def stamp(growth: Growth, items: Iterable[Item], event_ids: Iterator[str], now: Moment) -> None:
     """Give each item its number, id and link, and fold it into the run's story."""
-    sequence, link, story = growth.sequence, growth.hash, growth.story
-    event_id, occurred_ns = growth.event_id, growth.updated_ns
-    write, frames = growth.head.writer.write, growth.frames
+    sequence, link, story, event_id = growth.sequence, growth.hash, growth.story, growth.event_id
+    write, frames, now_ns, occurred_at = growth.head.writer.write, growth.frames, now.ns, now.text
     for item in items:
         sequence += 1
-        event_id = new_event_id("evt")
-        payload, occurred_ns = item.payload, item.occurred_ns
-        envelope = write(event_id, sequence, rfc3339(occurred_ns), payload.type, item.data)
+        event_id = next(event_ids)
+        payload = item.payload
+        envelope = write(event_id, sequence, occurred_at, payload.type, item.data)
         link = sha256(link + envelope).digest()
-        story = tell(story, payload, occurred_ns)
+        story = tell(story, payload, now_ns)
         frames.append(b"id: %d\ndata: %b\n\n" % (sequence, envelope))
     growth.sequence, growth.hash, growth.story = sequence, link, story
-    growth.event_id, growth.updated_ns = event_id, occurred_ns
+    growth.event_id, growth.updated_ns = event_id, now_ns
+
+
+def redact(requests: Sequence[Request], redactor: Redactor) -> Sequence[Request]:
+    """Take the secrets out of a group of requests. All are looked at in one pass, which nearly always finds nothing."""
+    fresh = [item.data for request in requests for item in request.items if not item.redacted]
+    found = redactor.redact_all(fresh)
+    if not found:
+        return requests
+    return [structs.replace(request, items=[_clean(item, found) for item in request.items]) for request in requests]
+
+
+def _clean(item: Item, found: Mapping[bytes, bytes]) -> Item:
+    data = item.data if item.redacted else found.get(item.data, item.data)
+    if data is item.data:
+        return item
+    # The run's story is told from the payload and is stored, too: it must not know the secret either.
+    try:
+        payload = decode_payload(item.payload.type, data)
+    except MalformedPayload:
+        payload = Opaque(type=item.payload.type, data=Raw(data))
+    return Item(payload, data, redacted=True)

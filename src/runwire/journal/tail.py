@@ -6,6 +6,8 @@ from collections import deque
 from runwire.journal.frames import cut, last_sequence, skip, split
 from runwire.journal.records import Batch, Commit, FeedEvent, Segment
 
+_GONE = Segment("", -1, -1, b"")
+
 
 class _RunTail:
     """The newest segments of one run. Dropped ones are cut off in bulk, so that dropping stays cheap."""
@@ -27,6 +29,7 @@ class _RunTail:
 
     def drop_oldest(self) -> bool:
         """Forget the oldest segment and say whether none is left."""
+        self.segments[self.start] = _GONE
         self.start += 1
         if self.start == len(self.segments):
             return True

@@ -9,7 +9,6 @@ from runwire.errors import StoreCorrupt
 from runwire.journal.bodies import Bodies, damaged
 from runwire.journal.frames import split
 from runwire.journal.store.database import snapshot
-from runwire.journal.store.entries import unpack
 from runwire.journal.store.reading import read_segment
 from runwire.journal.store.rows import IMPORTING
 from runwire.journal.store.unsealed import Unsealed
@@ -57,7 +56,7 @@ def check_store(db: apsw.Connection, bodies: Bodies) -> Inventory:
 def _unsealed(db: apsw.Connection) -> Unsealed:
     unsealed = Unsealed()
     for position, packed in db.execute("SELECT position, entries FROM commits ORDER BY position"):
-        unsealed.add(position, list(unpack(packed)), 0)
+        unsealed.add(position, packed, 0)
     return unsealed
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from msgspec import UnsetType
 
-from runwire.protocol.catalogue import TERMINAL, decode_payload, may_follow_terminal
+from runwire.protocol.catalogue import CATALOGUE, TERMINAL, decode_payload, may_follow_terminal
 from runwire.protocol.envelope import Envelope, MalformedEnvelope, decode_envelope
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved, ApprovalTimedOut
 from runwire.protocol.events.assistant import AssistantTextComplete, AssistantTextDelta
@@ -99,7 +99,7 @@ class Checker:
     def close(self) -> list[Breach]:
         """End the log and return what is left open or unexplained."""
         found = [
-            Breach(start, "SEQ-2" if start else "SEQ-1", f"{_range(start, end)} missing and no gap marker covers it")
+            Breach(start, "SEQ-2" if start else "SEQ-1", f"{_range(start, end)} missing and no gap marker says why")
             for start, end in self._holes.unexplained
         ]
         if self._live:
@@ -118,7 +118,7 @@ class Checker:
         if not self._holes.arrive(event.sequence):
             yield "SEQ-2", f"sequence {event.sequence} comes again; expected {self._holes.expected}"
             return
-        if not is_type_name(event.type):
+        if event.type not in CATALOGUE and not is_type_name(event.type):
             yield "TYP-1", f"{event.type[:64]!r} is not a dotted, lowercase, snake_case type"
         if self._terminal is not None and not may_follow_terminal(event.type):
             yield from self._after_end(event)

@@ -28,15 +28,17 @@ class Links:
         self._waiting.append((sequence, stored, marker is not None))
 
     def settle(self) -> list[int]:
-        """Link what waits, once no more anchors can come for it; return the sequences where a marker says otherwise."""
+        """Link what waits, once no more anchors can come for it; return where the edge of a hole is not what a marker says."""
         broken: list[int] = []
         for sequence, stored, is_marker in self._waiting:
+            last = self._expected - 1
+            hole = is_marker or sequence != self._expected
+            if hole and self._anchors.get(last, self._head) != self._head:
+                broken.append(last)
             before = self._head if sequence == self._expected else self._anchors.get(sequence - 1, self._head)
-            link = chain.link(before, stored)
-            anchor = self._anchors.get(sequence, link)
-            # A marker's anchor speaks of the event whose place it took.
-            if anchor != link and not is_marker:
-                broken.append(sequence)
-            self._head, self._expected = anchor, sequence + 1
+            self._head, self._expected = chain.link(before, stored), sequence + 1
+            if is_marker:
+                # Its anchor speaks of the event whose place it took.
+                self._head = self._anchors.get(sequence, self._head)
         self._waiting.clear()
         return broken

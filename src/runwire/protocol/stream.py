@@ -1,7 +1,7 @@
 """Which payloads are pieces of a stream, how pieces join, and what ends a stream."""
 
 from collections.abc import Callable, Collection
-from typing import TypeGuard, assert_never
+from typing import TypeGuard
 
 from msgspec.structs import replace
 
@@ -40,22 +40,12 @@ COMPACTABLE = frozenset({TEXT, THINKING, TOOL_INPUT, OUTPUT})
 
 def is_delta(payload: Payload | Opaque) -> TypeGuard[Delta]:
     """Say whether a payload is a piece of a stream."""
-    return type(payload) in _DELTAS
+    return type(payload) in _KEYS
 
 
 def stream_key(payload: Delta) -> StreamKey:
     """Return the key of the stream that a piece belongs to."""
-    match payload:
-        case AssistantTextDelta(turn_index=turn, block_index=block):
-            return (TEXT, turn, block)
-        case ShellOutputChunk(tool_call_id=call, stream=stream):
-            return (OUTPUT, call, stream)
-        case AssistantThinkingDelta(turn_index=turn, block_index=block):
-            return (THINKING, turn, block)
-        case AssistantToolInputDelta(turn_index=turn, tool_call_id=call):
-            return (TOOL_INPUT, turn, call)
-        case _:
-            assert_never(payload)
+    return _KEYS[type(payload)](payload)
 
 
 def text_of(payload: Delta) -> str:
@@ -106,7 +96,13 @@ def _ending(payload: Payload | Opaque) -> _Test:
             return lambda key: (key[0] == OUTPUT and key[1] == call) or (key[0] == TOOL_INPUT and key[2] == call)
 
 
-_DELTAS = frozenset({AssistantTextDelta, AssistantThinkingDelta, AssistantToolInputDelta, ShellOutputChunk})
+# Every piece that arrives is keyed, so this is a look-up and not a chain of questions.
+_KEYS: dict[type, Callable[..., StreamKey]] = {
+    AssistantTextDelta: lambda piece: (TEXT, piece.turn_index, piece.block_index),
+    AssistantThinkingDelta: lambda piece: (THINKING, piece.turn_index, piece.block_index),
+    AssistantToolInputDelta: lambda piece: (TOOL_INPUT, piece.turn_index, piece.tool_call_id),
+    ShellOutputChunk: lambda piece: (OUTPUT, piece.tool_call_id, piece.stream),
+}
 _ENDERS = frozenset(
     {
         AssistantTextComplete,

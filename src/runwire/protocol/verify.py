@@ -15,10 +15,11 @@ from runwire.protocol.links import Links
 from runwire.protocol.moment import nanoseconds
 from runwire.protocol.payload import MalformedPayload
 
+_ID = rb"[A-Za-z0-9_.:-]{1,128}"
 _FORM = re.compile(
-    rb'\{"schema_version":"1","event_id":"[^"\\]*","run_id":"[^"\\]*"(?:,"task_id":"[^"\\]*")?(?:,"session_id":"[^"\\]*")?'
+    rb'\{"schema_version":"1","event_id":"%b","run_id":"%b"(?:,"task_id":"%b")?(?:,"session_id":"%b")?'
     rb',"sequence":\d+,"occurred_at":"[^"\\]*","type":"[^"\\]*"'
-    rb'(?:,"(?!data")[a-z_]+":(?:"[^"\\]*"|[-+.\dEe]+|true|false))*,"data":'
+    rb'(?:,"(?!data")[a-z_]+":(?:"[^"\\]*"|[-+.\dEe]+|true|false))*,"data":' % (_ID, _ID, _ID, _ID)
 )
 
 
@@ -102,12 +103,18 @@ def form_breaches(stored: bytes, envelope: Envelope) -> Iterator[tuple[str, str]
         yield "ENV-2", "the envelope holds insignificant whitespace"
     form = _FORM.match(stored)
     if form is None or form.end() + memoryview(envelope.data).nbytes + 1 != len(stored):
-        order = ", ".join(msgspec.json.decode(stored, type=dict[str, msgspec.Raw]))
-        yield "ENV-1", f"the fields are not written in the prescribed form and order: {order[:200]}"
-    for name, value in (("event_id", envelope.event_id), ("run_id", envelope.run_id)):
-        if not is_foreign_id(value):
-            yield "ENV-9", f"{name} {value[:64]!r} is not an id"
+        yield from _misshapen(stored, envelope)
     try:
         nanoseconds(envelope.occurred_at)
     except ValueError as wrong:
         yield "ENV-6", f"occurred_at: {wrong}"
+
+
+def _misshapen(stored: bytes, envelope: Envelope) -> Iterator[tuple[str, str]]:
+    ids = (envelope.event_id, envelope.run_id, envelope.task_id or "none", envelope.session_id or "none")
+    odd = [one for one in ids if not is_foreign_id(one)]
+    if odd:
+        yield "ENV-9", f"{odd[0][:64]!r} is not an id"
+        return
+    order = ", ".join(msgspec.json.decode(stored, type=dict[str, msgspec.Raw]))
+    yield "ENV-1", f"the fields are not written in the prescribed form and order: {order[:200]}"

@@ -43,7 +43,8 @@ class KnownValue:
 class SecretSet:
     """Every secret value the process knows. Register from one thread; read `values` from any.
 
-    A value keeps the kind under which it was first known, so that its placeholder never changes.
+    A value keeps the kind under which it was first known, so that its placeholder never changes. Kinds say where a value
+    came from: `env.<variable>`, `provider.<name>`, `mcp.<server>.<name>`, `token.<id>`.
     """
 
     def __init__(self, known: Iterable[KnownValue] = ()) -> None:

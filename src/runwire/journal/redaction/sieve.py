@@ -86,6 +86,11 @@ class Sieve:
         hits = self._find(data, True)
         return bool(hits) and any(self._triggers[index].confirmed(data, start, end) for index, start, end in hits)
 
+    def suspected(self, data: bytes) -> list[int]:
+        """Where encoded JSON objects, one a line, may hold secrets."""
+        hits = self._find(data, True)
+        return [start for index, start, end in hits if self._triggers[index].confirmed(data, start, end)]
+
     def known_values(self, data: bytes) -> list[tuple[int, int, str]]:
         """Every known value in the bytes, in order and without overlaps, as (start, end, kind)."""
         found: list[tuple[int, int, str]] = []

@@ -25,9 +25,8 @@ class Entry(Struct, frozen=True, gc=False):
         return self.first + self.count - 1
 
 
-def pack(entry: Entry) -> bytes:
-    """One entry of a commit row."""
-    return _SEGMENT.pack(entry.run_key, entry.first, entry.count, entry.length, entry.hash)
+pack = _SEGMENT.pack
+"""(run_key, first, count, length, hash) as one entry of a commit row."""
 
 
 def unpack(entries: bytes) -> Iterator[Entry]:

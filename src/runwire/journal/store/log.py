@@ -1,16 +1,19 @@
 """The write side of the log: one transaction per group commit, one row for all the events in it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from zlib import crc32
 
 import apsw
 
+from runwire.clock import Clock, rfc3339
 from runwire.errors import RunExists, RunNotFound, RunwireError
+from runwire.ids import Ids
 from runwire.journal.records import Commit, Effect, Head, Segment, Stored
-from runwire.journal.stamping import Growth, Request, admit, no_growth, stamp
+from runwire.journal.stamping import Growth, Moment, Request, admit, no_growth, stamp
 from runwire.journal.store.database import Patience, roll_back, translated, writing
-from runwire.journal.store.entries import Entry, pack, unpack
+from runwire.journal.store.entries import pack, unpack
 from runwire.journal.store.rows import insert_run, load_head, save_growth, save_head
 from runwire.journal.store.unsealed import Unsealed
 
@@ -24,21 +27,23 @@ class Outcome:
     stored: list[tuple[Request, Stored]] = field(default_factory=list)
     refused: list[tuple[Request, RunwireError]] = field(default_factory=list)
     commit: Commit | None = None
+    entries: bytes = b""
 
 
 class Log:
     """Appends groups of requests. Sequence, lease and chain are decided inside the transaction."""
 
-    def __init__(
-        self, *, db: apsw.Connection, patience: Patience, unsealed: Unsealed, new_id: Callable[[str], str]
-    ) -> None:
+    def __init__(self, *, db: apsw.Connection, patience: Patience, unsealed: Unsealed, clock: Clock, ids: Ids) -> None:
         """Take over a writer's connection and learn where the log ends."""
         self._db = db
         self._patience = patience
         self.unsealed = unsealed
-        self._new_id = new_id
+        self._clock = clock
+        self._ids = ids
         self._heads: dict[str, Head] = {}
         self._version = -1
+        self.sync_s = 0.0
+        """How long the disk took for the last commit."""
         self._leases_may_have_moved = True
         self._next_position = 0
         with translated():
@@ -72,11 +77,11 @@ class Log:
         self._patience.wait_s = _WAIT_S
         with writing(self._db):
             self._catch_up()
-            entry = Entry(head.run_key, head.first_sequence, count, 0, head.hash)
+            entry = pack(head.run_key, head.first_sequence, count, 0, head.hash)
             save_head(self._db, head)
-            insert_commit(self._db, self._next_position, count, [entry], b"")
+            insert_commit(self._db, self._next_position, count, entry, b"")
         commit = Commit(self._next_position, count, (), 0)
-        self.unsealed.add(commit.position, (entry,), 0)
+        self.unsealed.add(commit.position, entry, 0)
         self._next_position += count
         return commit
 
@@ -89,44 +94,49 @@ class Log:
             try:
                 self._catch_up()
                 outcome, growths = self._write(requests)
+                start = perf_counter()
                 db.execute("COMMIT")
+                self.sync_s = perf_counter() - start
             except BaseException:
                 roll_back(db)
                 raise
         self._take_effect(outcome, growths)
         return outcome
 
-    def _take_effect(self, outcome: Outcome, growths: list[tuple[Growth, Entry]]) -> None:
-        for growth, _ in growths:
-            self._heads[growth.head.birth.run_id] = growth.head
+    def _take_effect(self, outcome: Outcome, growths: dict[str, Growth]) -> None:
+        for run_id, growth in growths.items():
+            self._heads[run_id] = growth.head
             growth.take_effect()
         if outcome.commit is not None:
-            self.unsealed.add(outcome.commit.position, [entry for _, entry in growths], outcome.commit.size)
+            self.unsealed.add(outcome.commit.position, outcome.entries, outcome.commit.size)
             self._next_position += outcome.commit.count
 
-    def _write(self, requests: Sequence[Request]) -> tuple[Outcome, list[tuple[Growth, Entry]]]:
+    def _write(self, requests: Sequence[Request]) -> tuple[Outcome, dict[str, Growth]]:
         outcome = Outcome()
         growths: dict[str, Growth] = {}
         admitted: list[tuple[Request, int, str]] = []
+        now_ns = self._clock.now_ns()
+        now = Moment(now_ns, rfc3339(now_ns))
+        event_ids = iter(self._ids.many("evt", sum([len(request.items) for request in requests])))
         for request in requests:
             growth = growths.get(request.run_id)
             # Nearly every request is one plain event of a run that is known and alive; the rest takes the long way.
             if growth is None or not request.plain or growth.story.run.finished:
                 try:
-                    growth = self._grow(growths, request)
+                    growth = self._grow(growths, request, now_ns)
                 except RunwireError as refusal:
                     outcome.refused.append((request, refusal))
                     continue
-            stamp(growth, request.items, self._new_id)
+            stamp(growth, request.items, event_ids, now)
             admitted.append((request, growth.sequence, growth.event_id))
         start = position = self._next_position
         segments: list[Segment] = []
-        entries: list[Entry] = []
+        entries: list[bytes] = []
         bases: dict[str, int] = {}
         for run_id, growth in growths.items():
             frames, count = b"".join(growth.frames), len(growth.frames)
             segments.append(Segment(run_id, growth.first, growth.sequence, frames))
-            entries.append(Entry(growth.head.run_key, growth.first, count, len(frames), growth.hash))
+            entries.append(pack(growth.head.run_key, growth.first, count, len(frames), growth.hash))
             bases[run_id] = position - growth.first
             position += count
             if growth.changes_state:
@@ -137,11 +147,12 @@ class Log:
         ]
         if segments:
             body = b"".join([segment.frames for segment in segments])
-            insert_commit(self._db, start, position - start, entries, body)
+            outcome.entries = b"".join(entries)
+            insert_commit(self._db, start, position - start, outcome.entries, body)
             outcome.commit = Commit(start, position - start, segments, len(body))
-        return outcome, list(zip(growths.values(), entries, strict=True))
+        return outcome, growths
 
-    def _grow(self, growths: dict[str, Growth], request: Request) -> Growth:
+    def _grow(self, growths: dict[str, Growth], request: Request, now_ns: int) -> Growth:
         run_id = request.run_id
         if request.plain and run_id not in growths:
             head = self._heads.get(run_id)
@@ -149,17 +160,17 @@ class Log:
                 growth = growths[run_id] = no_growth(head)
                 return growth
         if request.birth is None and request.also is None:
-            growth = self._admitted(growths, request)
+            growth = self._admitted(growths, request, now_ns)
         else:
-            growth = self._admitted_with_state(growths, request)
+            growth = self._admitted_with_state(growths, request, now_ns)
         growths[run_id] = growth
         return growth
 
-    def _admitted_with_state(self, growths: dict[str, Growth], request: Request) -> Growth:
+    def _admitted_with_state(self, growths: dict[str, Growth], request: Request, now_ns: int) -> Growth:
         """Admit a request that writes rows of its own: refused, it leaves none of them behind."""
         self._db.execute("SAVEPOINT request")
         try:
-            growth = self._admitted(growths, request)
+            growth = self._admitted(growths, request, now_ns)
             if request.also is not None:
                 request.also(self._db)
         except RunwireError:
@@ -169,21 +180,21 @@ class Log:
             self._db.execute("RELEASE request")
         return growth
 
-    def _admitted(self, growths: dict[str, Growth], request: Request) -> Growth:
+    def _admitted(self, growths: dict[str, Growth], request: Request, now_ns: int) -> Growth:
         growth = growths.get(request.run_id)
         if growth is None:
-            growth = no_growth(self._find(request))
+            growth = no_growth(self._find(request, now_ns))
         elif request.birth is not None:
             raise RunExists(request.run_id)
         admit(growth, request)
         return growth
 
-    def _find(self, request: Request) -> Head:
+    def _find(self, request: Request, now_ns: int) -> Head:
         head = self._heads.get(request.run_id) or load_head(self._db, request.run_id, self.unsealed)
         if request.birth is not None:
             if head is not None:
                 raise RunExists(request.run_id)
-            return insert_run(self._db, request.birth, request.items[0].occurred_ns)
+            return insert_run(self._db, request.birth, now_ns)
         if head is None:
             raise RunNotFound(request.run_id)
         if request.lease is not None and self._leases_may_have_moved:
@@ -211,7 +222,7 @@ class Log:
         newer = "SELECT position, count, entries FROM commits WHERE position >= ? ORDER BY position"
         for position, count, packed in self._db.execute(newer, (self._next_position,)):
             entries = list(unpack(packed))
-            self.unsealed.add(position, entries, sum(entry.length for entry in entries))
+            self.unsealed.add(position, packed, sum(entry.length for entry in entries))
             touched.update(entry.run_key for entry in entries)
             self._next_position = position + count
         if touched:
@@ -219,9 +230,9 @@ class Log:
         self._version = version
 
 
-def insert_commit(db: apsw.Connection, position: int, count: int, entries: list[Entry], body: bytes) -> None:
+def insert_commit(db: apsw.Connection, position: int, count: int, entries: bytes, body: bytes) -> None:
     """Write one commit row."""
     db.execute(
         "INSERT INTO commits (position, count, entries, checksum, body) VALUES (?, ?, ?, ?, ?)",
-        (position, count, b"".join(map(pack, entries)), crc32(body), body),
+        (position, count, entries, crc32(body), body),
     )

@@ -2,11 +2,10 @@
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from runwire.journal.store.entries import Entry
+from runwire.journal.store.entries import unpack
 
 
 @dataclass(slots=True)
@@ -25,7 +24,7 @@ class Unsealed:
     def __init__(self) -> None:
         """Nothing is unsealed yet."""
         self._by_run: dict[int, _Places] = {}
-        self._new: deque[tuple[int, Sequence[Entry]]] = deque()
+        self._new: deque[tuple[int, bytes]] = deque()
         self._lock = Lock()
         self.bytes = 0
         self.sealed_through = -1
@@ -38,8 +37,8 @@ class Unsealed:
             self.bytes = 0
             self.sealed_through = sealed_through
 
-    def add(self, position: int, entries: Sequence[Entry], size: int) -> None:
-        """Learn of one commit, whose body has `size` bytes."""
+    def add(self, position: int, entries: bytes, size: int) -> None:
+        """Learn of one commit: its packed entries, and how many bytes its body has."""
         with self._lock:
             self._new.append((position, entries))
             self.bytes += size
@@ -78,7 +77,7 @@ class Unsealed:
     def _index(self) -> None:
         while self._new:
             position, entries = self._new.popleft()
-            for entry in entries:
+            for entry in unpack(entries):
                 places = self._by_run.get(entry.run_key)
                 if places is None:
                     places = self._by_run[entry.run_key] = _Places()

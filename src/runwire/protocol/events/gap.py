@@ -8,7 +8,7 @@ from runwire.protocol.payload import Count, Payload, Record
 
 
 class Anchor(Record):
-    """The value of the hash chain right after one event that was pruned."""
+    """The value of the hash chain right after one event, at the edge of a hole."""
 
     sequence: Count
     hash: Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]

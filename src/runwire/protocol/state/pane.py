@@ -177,6 +177,9 @@ def _thinking(pane: PaneState, _: Payload, at_ns: int) -> PaneState:
 
 
 def _writing(pane: PaneState, _: Payload, at_ns: int) -> PaneState:
+    # Text is most of what happens, and most of it changes nothing.
+    if pane.doing == "writing" and pane.state == "working":
+        return pane
     return _work(pane, at_ns, "writing")
 
 
