@@ -1,0 +1,72 @@
+"""`runwire export`: a run as a file."""
+
+import asyncio
+import os
+from collections.abc import Callable, Generator
+from contextlib import aclosing, contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import click
+
+from runwire.cli import printing
+from runwire.cli.logs import STANDARD
+from runwire.cli.options import Command, Options, current
+from runwire.cli.reaching import reached_or_embedded
+from runwire.cli.statuses import DONE
+
+
+@click.command(
+    "export",
+    cls=Command,
+    epilog="""\b
+Examples:
+  runwire export RUN -o run.jsonl     into a file, which appears when it is whole
+  runwire export RUN | gzip > r.gz    to standard output""",
+)
+@click.argument("run")
+@click.option("--output", "-o", default=STANDARD, metavar="FILE", help="Where to; `-` is standard output.")
+def command(run: str, output: str) -> int:
+    """Write the log of RUN as it is stored, one envelope a line, byte for byte.
+
+    Works with or without a running gateway. A file appears under its name only once it is complete.
+    """
+    return asyncio.run(_export(current(), run, output))
+
+
+async def _export(options: Options, run: str, output: str) -> int:
+    async with reached_or_embedded(options) as client, aclosing(client.export(run)) as lines:
+        with _opened(output) as write:
+            async for line in lines:
+                write(line)
+    return DONE
+
+
+@contextmanager
+def _opened(output: str) -> Generator[Callable[[bytes], object]]:
+    if output == STANDARD:
+        yield printing.write
+        return
+    try:
+        with _put_in_place(Path(output)) as write:
+            yield write
+    except OSError as error:
+        raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _put_in_place(path: Path) -> Generator[Callable[[bytes], object]]:
+    """Write beside the file and give it its name in the end, so that nobody takes half a log for a whole one."""
+    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        try:
+            yield lambda line: file.write(line + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+            # Like any file that a program writes, not private as temporary files are.
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(file.name, 0o666 & ~umask)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise

@@ -1,0 +1,78 @@
+"""`runwire watch`: what happens now, in some runs or in all of them."""
+
+import asyncio
+from contextlib import aclosing
+
+import click
+
+from runwire.cli import printing
+from runwire.cli.lines import event_line
+from runwire.cli.options import Command, Options, current
+from runwire.cli.reaching import reached
+from runwire.cli.statuses import DONE, FAILED
+from runwire.client.client import Client
+from runwire.client.items import Event, FeedEvent
+
+
+@click.command(
+    "watch",
+    cls=Command,
+    epilog="""\b
+Examples:
+  runwire watch --all                     every event of every run from now on
+  runwire watch --all --type 'run.*'      only how runs begin and end
+  runwire watch RUN1 RUN2                 two runs from their start until both have ended""",
+)
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--all", "everything", is_flag=True, help="Watch every run, from now on.")
+@click.option("--type", "types", metavar="TYPES", help="Only these types, such as 'tool.shell.*,run.*'.")
+def command(runs: tuple[str, ...], everything: bool, types: str | None) -> int:
+    """Print events as they happen, one a line: run, number, time, type and the beginning of the data.
+
+    Named runs are shown from their start; the command ends when all of them have, with status 1 unless all completed.
+    With --json each line is the stored envelope, byte for byte. This command needs a running gateway.
+    """
+    if everything == bool(runs):
+        raise click.UsageError("name the runs to watch, or say --all")
+    options = current()
+    return asyncio.run(_watch_all(options, types) if everything else _watch_runs(options, runs, types))
+
+
+async def _watch_all(options: Options, types: str | None) -> int:
+    filters = {} if types is None else {"type": types}
+    async with (
+        reached(options) as client,
+        printing.while_read(),
+        aclosing(client.watch(**filters)) as items,
+    ):
+        async for item in items:
+            if isinstance(item, FeedEvent):
+                _write(options, item.envelope)
+    return DONE
+
+
+async def _watch_runs(options: Options, runs: tuple[str, ...], types: str | None) -> int:
+    async with reached(options) as client, printing.while_read():
+        # A run that is not there is an error before anything is printed.
+        for run in runs:
+            await client.run(run)
+        async with asyncio.TaskGroup() as group:
+            watched = [group.create_task(_watch_run(options, client, run, types)) for run in dict.fromkeys(runs)]
+    return DONE if all(task.result() for task in watched) else FAILED
+
+
+async def _watch_run(options: Options, client: Client, run: str, types: str | None) -> bool:
+    """Print a run to its end and say whether it completed."""
+    async with aclosing(client.events(run, types=types)) as items:
+        async for item in items:
+            if isinstance(item, Event):
+                _write(options, item.envelope)
+    return (await client.run(run)).status == "completed"
+
+
+def _write(options: Options, envelope: bytes) -> None:
+    if options.json:
+        printing.write(envelope)
+    else:
+        printing.write_text(event_line(envelope, with_run=True))
+    printing.flush()

@@ -1,0 +1,85 @@
+"""Where the envelopes of a command come from: a run, a file, or standard input."""
+
+import asyncio
+import os
+import stat
+import sys
+from collections.abc import AsyncGenerator, AsyncIterable
+from pathlib import Path
+
+from runwire.cli.options import Options
+from runwire.cli.reaching import reached_or_embedded
+from runwire.errors import NotFound
+
+STANDARD = "-"
+_BLOCK_BYTES = 256 * 1024
+
+
+class FileNotThere(NotFound):
+    """There is no such file."""
+
+    code = "file_not_found"
+    hint = "check the path; `-` reads standard input"
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(f"cannot read {path}: {problem}", details={"path": path})
+
+
+def is_file(source: str) -> bool:
+    """Whether a RUN|FILE argument means a file: `-`, anything with a slash, or a name that is there."""
+    return source == STANDARD or os.sep in source or Path(source).is_file()
+
+
+def blocks_of(source: str) -> AsyncGenerator[bytes]:
+    """The bytes of a file, or of standard input."""
+    return _standard_input() if source == STANDARD else _file(source)
+
+
+async def lines_of(blocks: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
+    """The lines of some bytes, split at newlines and nowhere else."""
+    held: list[bytes] = []
+    async for block in blocks:
+        first, *rest = block.split(b"\n")
+        held.append(first)
+        for piece in rest:
+            yield b"".join(held)
+            held = [piece]
+    if last := b"".join(held):
+        yield last
+
+
+async def log_of(source: str, options: Options) -> AsyncGenerator[bytes]:
+    """The envelopes of a RUN|FILE argument."""
+    if is_file(source):
+        async for line in lines_of(blocks_of(source)):
+            yield line
+        return
+    async with reached_or_embedded(options) as client:
+        async for line in client.export(source):
+            yield line
+
+
+async def _file(path: str) -> AsyncGenerator[bytes]:
+    try:
+        with open(path, "rb") as opened:  # noqa: ASYNC230 - one command has nothing else to do meanwhile
+            while block := opened.read(_BLOCK_BYTES):
+                yield block
+    except OSError as error:
+        raise FileNotThere(path, error.strerror or str(error)) from error
+
+
+async def _standard_input() -> AsyncGenerator[bytes]:
+    mode = os.fstat(sys.stdin.fileno()).st_mode
+    if stat.S_ISREG(mode):
+        while block := sys.stdin.buffer.read(_BLOCK_BYTES):
+            yield block
+        return
+    # A pipe may be silent for long; waiting for it must not keep Ctrl-C waiting.
+    reader = asyncio.StreamReader(limit=_BLOCK_BYTES)
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    try:
+        while block := await reader.read(_BLOCK_BYTES):
+            yield block
+    finally:
+        transport.close()

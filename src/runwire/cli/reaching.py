@@ -1,0 +1,160 @@
+"""How a command reaches a gateway: the one it was told of, the one that runs on its data directory, or one of its own."""
+
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from runwire.cli.options import Options
+from runwire.cli.statuses import NOT_FOUND, status_of
+from runwire.client.answers import Run
+from runwire.client.client import Client
+from runwire.client.embedded import EmbeddedTransport
+from runwire.client.items import Drop
+from runwire.client.patience import Patience
+from runwire.config import Config
+from runwire.errors import ConfigInvalid, GatewayError, RunwireError
+
+NOTE_FILE = "gateway.json"
+DATABASE_FILE = "journal.db"
+TOKEN_FILE = "token"
+
+_PROBE_S = 2.0
+# A command that is not a live view waits so long for a gateway that went away in the middle of its answer.
+_GIVE_UP_S = 30.0
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """What `up` writes about itself into the data directory while it runs."""
+
+    url: str
+    pid: int
+
+
+@asynccontextmanager
+async def reached(options: Options) -> AsyncGenerator[Client]:
+    """A client of a running gateway, with streams that wait for as long as it takes."""
+    config = options.config()
+    url = address_of(config)
+    async with Client(url, token_for(config), patience=Patience(dropped=_say)) as client:
+        yield client
+
+
+@asynccontextmanager
+async def reached_or_embedded(options: Options) -> AsyncGenerator[Client]:
+    """A client of the running gateway or, when none runs and none was named, of one opened here on the same data."""
+    config = options.config()
+    if config.url is None and not await _answers(options, config):
+        async with embedded(config) as client:
+            yield client
+        return
+    async with Client(address_of(config), token_for(config), patience=_brief()) as client:
+        yield client
+
+
+async def known_run(options: Options, run_id: str | None) -> Run | None:
+    """The run of that id, when a gateway or the data directory knows it; looking for it makes nothing and never fails."""
+    config = options.config()
+    elsewhere = config.url is not None or await _answers(options, config)
+    if run_id is None or not (elsewhere or (config.data / DATABASE_FILE).exists()):
+        return None
+    try:
+        async with reached_or_embedded(options) as client:
+            return await client.run(run_id)
+    except RunwireError as error:
+        if status_of(error) != NOT_FOUND:
+            _note(f"{error.message}, so the file is not held against the stored run")
+        return None
+
+
+@asynccontextmanager
+async def embedded(config: Config) -> AsyncGenerator[Client]:
+    """A client of a gateway that lives in this process only, on the configured data directory."""
+    # Not at the top: the whole gateway is loaded with it.
+    from runwire import wiring
+
+    async with (
+        wiring.open_app(config) as (app, token),
+        Client("http://127.0.0.1", token, EmbeddedTransport(app), patience=_brief()) as client,
+    ):
+        yield client
+
+
+def token_for(config: Config) -> str | None:
+    """The token that was given, else the one in the data directory, else none."""
+    if config.token is not None:
+        return config.token
+    path = config.data / TOKEN_FILE
+    try:
+        return path.read_text("ascii").strip() or None
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigInvalid(str(path), f"cannot be read: {error}") from error
+
+
+def read_note(data: Path) -> Note | None:
+    """What the gateway on this data directory says of itself; None when it left without tidying up, or never was."""
+    try:
+        note = msgspec.json.decode((data / NOTE_FILE).read_bytes(), type=Note)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return note if _lives(note.pid) else None
+
+
+def local_url(host: str, port: int) -> str:
+    """Where this machine finds a gateway that listens on `host`."""
+    # An address that stands for all of them is none that one could call.
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def address_of(config: Config) -> str:
+    """Where the gateway should be: as told, else as noted in the data directory, else in the usual place."""
+    if config.url is not None:
+        return config.base_url
+    note = read_note(config.data)
+    return local_url(config.host, config.port) if note is None else note.url
+
+
+async def _answers(options: Options, config: Config) -> bool:
+    """Whether a gateway that serves this data directory answers."""
+    note = read_note(config.data)
+    if note is None and options.data_chosen:
+        # A gateway leaves a note where it serves, so whoever listens on the usual port serves another directory.
+        return False
+    url = local_url(config.host, config.port) if note is None else note.url
+    async with Client(url, None) as client:
+        try:
+            await client.health(within_s=_PROBE_S)
+        except GatewayError:
+            return False
+    return True
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        # Somebody else's process is a process, too.
+        return pid > 0
+    return pid > 0
+
+
+def _brief() -> Patience:
+    return Patience(give_up_s=_GIVE_UP_S, dropped=_say)
+
+
+def _say(drop: Drop) -> None:
+    if drop.attempt == 1:
+        _note(f"{drop.cause}; waiting for it to come back")
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"note:  {text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,32 @@
+"""Rows for people: columns that line up, and nothing in them that could disturb a terminal."""
+
+from collections.abc import Sequence
+
+from runwire.cli import printing
+from runwire.cli.lines import plain
+
+_GAP = "  "
+
+
+def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write rows under their titles; without rows nothing is written."""
+    if not rows:
+        return
+    shown = [list(titles), *([plain(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in shown) for column in range(len(titles))]
+    for row in shown:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        printing.write_text(_GAP.join(cells).rstrip())
+
+
+def write_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """Write what is known, one fact a line; facts without a value are left out."""
+    width = max(len(name) for name, _ in facts)
+    for name, value in facts:
+        if value:
+            printing.write_text(f"{name.ljust(width)}{_GAP}{plain(value)}")
+
+
+def dollars(micros_usd: int) -> str:
+    """An amount of money."""
+    return f"${micros_usd / 1_000_000:.4f}"

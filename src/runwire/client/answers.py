@@ -1,0 +1,123 @@
+"""What a gateway answers, as far as a client reads it. Unknown fields are ignored; stored bytes stay raw."""
+
+import msgspec
+
+from runwire.protocol.payload import Record
+
+
+class Answer(Record):
+    """A JSON object from a gateway; a later release may add fields."""
+
+
+class Health(Answer):
+    """A gateway that answers."""
+
+    status: str = "ok"
+    version: str = ""
+
+
+class Run(Answer):
+    """What a run is now."""
+
+    run_id: str
+    status: str
+    head_sequence: int
+    head_hash: str
+    task_id: str | None = None
+    session_id: str | None = None
+    agent: str = ""
+    first_sequence: int = 0
+    created_at: str = ""
+    updated_at: str = ""
+    cost_micros_usd: int = 0
+    error_code: str | None = None
+    error_message: str | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has ended, one way or another."""
+        return self.status in {"completed", "failed", "cancelled"}
+
+
+class EventPage(Answer):
+    """Some events of one run; `next_after_sequence` is where to go on."""
+
+    data: list[msgspec.Raw]
+    has_more: bool
+    next_after_sequence: int
+
+
+class FeedPage(Answer):
+    """Some events of all runs; `next_cursor` is where to go on."""
+
+    data: list[msgspec.Raw]
+    next_cursor: str
+    has_more: bool = False
+
+
+class Listing(Answer):
+    """Some resources, each as it came."""
+
+    data: list[msgspec.Raw]
+    has_more: bool = False
+    next_cursor: str | None = None
+
+
+class Imported(Answer):
+    """The run that a file became."""
+
+    run_id: str
+
+
+class Token(Answer):
+    """A token without its secret."""
+
+    token_id: str
+    name: str
+    scopes: list[str]
+    created_at: str = ""
+    expires_at: str | None = None
+    revoked_at: str | None = None
+
+
+class NewToken(Token):
+    """A token with its secret, which is shown this once."""
+
+    token: str
+
+
+class Pruned(Answer):
+    """What went of one run."""
+
+    run_id: str
+    events: int
+    through_sequence: int
+    reason: str
+
+
+class PruneReport(Answer):
+    """What went, run by run."""
+
+    data: list[Pruned]
+
+
+class Artifact(Answer):
+    """What is known about an artifact."""
+
+    id: str
+    kind: str
+    size_bytes: int
+    sha256: str
+    mime: str = ""
+    summary: str = ""
+    status: str | None = None
+    pinned: bool = False
+    truncated: bool = False
+    produced_by_run_id: str | None = None
+    diff: str | None = None
+
+
+class ArtifactAnswer(Answer):
+    """One artifact."""
+
+    data: Artifact
