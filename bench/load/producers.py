@@ -1,6 +1,7 @@
 """Producers: asyncio tasks that append as fast as durability lets them. The same loop drives ours and every rival."""
 
 import asyncio
+import gc
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ async def drive(append: Callable[[str, Event], Awaitable[object]], pace: Pace[Ev
             count += 1
         return count
 
+    _freeze()
     started = time.perf_counter()
     deadline = started + pace.seconds
     counts = await asyncio.gather(*(produce(index * 131, runs) for index, runs in enumerate(pace.runs)))
@@ -82,7 +84,14 @@ async def drive_bursts(
             count += 1
         return count * burst
 
+    _freeze()
     started = time.perf_counter()
     deadline = started + pace.seconds
     counts = await asyncio.gather(*(produce(index * 7, runs) for index, runs in enumerate(pace.runs)))
     return Rate(events=sum(counts), seconds=time.perf_counter() - started)
+
+
+def _freeze() -> None:
+    """Keep what was there before out of the collector's rounds, as our gateway does; every side gets this."""
+    gc.collect()
+    gc.freeze()

@@ -1,6 +1,7 @@
 """The composition root: the only file that names every concrete class."""
 
 import asyncio
+import gc
 import os
 import secrets
 import signal
@@ -14,6 +15,7 @@ from runwire.clock import SystemClock
 from runwire.config import Config
 from runwire.errors import StoreError
 from runwire.gateway.app import create_app
+from runwire.gateway.logs import set_up_logs
 from runwire.gateway.server import serve as serve_app
 from runwire.gateway.services import Services
 from runwire.ids import Ids
@@ -65,14 +67,19 @@ async def open_app(config: Config) -> AsyncGenerator[tuple[ASGIApp, str]]:
 async def serve(config: Config, *, started: Callable[[int, str], None]) -> signal.Signals | None:
     """Serve until a signal, which is returned; `started` is told the port and the admin token."""
     async with open_services(config, environ=os.environ) as services:
+        set_up_logs(services.journal.redactor.scrub)
         token = await services.tokens.start()
         app = create_app(services)
-        async with asyncio.TaskGroup() as group:
-            housekeeping = group.create_task(_housekeeping(services))
-            try:
-                return await serve_app(app, services, started=lambda port: started(port, token))
-            finally:
-                housekeeping.cancel()
+        # What is here now stays: without it in the collector's rounds, those are short.
+        gc.collect()
+        gc.freeze()
+        housekeeping = asyncio.get_running_loop().create_task(_housekeeping(services))
+        try:
+            return await serve_app(app, services, started=lambda port: started(port, token))
+        finally:
+            housekeeping.cancel()
+            with suppress(asyncio.CancelledError):
+                await housekeeping
 
 
 async def _housekeeping(services: Services) -> None:

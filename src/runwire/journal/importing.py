@@ -65,12 +65,8 @@ class Importer:
 def lines_of(file: Path) -> Iterator[bytes]:
     """The lines of a file, split at newlines and nowhere else."""
     with file.open("rb") as source:
-        rest = b""
-        while block := source.read(_READ_BYTES):
-            *whole, rest = (rest + block).split(b"\n")
-            yield from whole
-        if rest:
-            yield rest
+        for line in source:
+            yield line.removesuffix(b"\n")
 
 
 def prove(file: Path, redactor: Redactor, agent: str) -> Proven:

@@ -26,7 +26,7 @@ class Item(Struct, frozen=True, gc=False):
     """Whether it has been looked through for secrets: stream text has, piece by piece."""
 
 
-class Request(Struct, frozen=True):
+class Request(Struct, frozen=True, gc=False):
     """Events of one run that become durable together or not at all."""
 
     run_id: str
@@ -46,7 +46,7 @@ class Moment(Struct, frozen=True, gc=False):
     text: str
 
 
-class Growth(Struct):
+class Growth(Struct, gc=False):
     """What a commit adds to one run; the head moves there when the commit has succeeded."""
 
     head: Head

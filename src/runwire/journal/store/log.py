@@ -14,7 +14,7 @@ from runwire.journal.records import Commit, Effect, Head, Segment, Stored
 from runwire.journal.stamping import Growth, Moment, Request, admit, no_growth, stamp
 from runwire.journal.store.database import Patience, roll_back, translated, writing
 from runwire.journal.store.entries import pack, unpack
-from runwire.journal.store.rows import insert_run, load_head, save_growth, save_head
+from runwire.journal.store.rows import insert_run, load_head, save_growths, save_head
 from runwire.journal.store.unsealed import Unsealed
 
 _WAIT_S = 5.0
@@ -133,6 +133,7 @@ class Log:
         segments: list[Segment] = []
         entries: list[bytes] = []
         bases: dict[str, int] = {}
+        changed: list[Growth] = []
         for run_id, growth in growths.items():
             frames, count = b"".join(growth.frames), len(growth.frames)
             segments.append(Segment(run_id, growth.first, growth.sequence, frames))
@@ -140,7 +141,9 @@ class Log:
             bases[run_id] = position - growth.first
             position += count
             if growth.changes_state:
-                save_growth(self._db, growth)
+                changed.append(growth)
+        if changed:
+            save_growths(self._db, changed)
         outcome.stored = [
             (request, Stored(request.run_id, sequence, event_id, bases[request.run_id] + sequence))
             for request, sequence, event_id in admitted

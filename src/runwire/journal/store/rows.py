@@ -1,6 +1,6 @@
 """Run rows: what SQLite remembers of a run beside its events."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import apsw
 
@@ -53,20 +53,23 @@ def insert_run(db: apsw.Connection, birth: RunBirth, now_ns: int) -> Head:
     )
 
 
-def save_growth(db: apsw.Connection, growth: Growth) -> None:
-    """Write the state that a commit changes into the run's row."""
-    db.execute(
+def save_growths(db: apsw.Connection, growths: Iterable[Growth]) -> None:
+    """Write the state that a commit changes into the runs' rows."""
+    db.executemany(
         "UPDATE runs SET status = ?, updated_ns = ?, head_sequence = ?, head_hash = ?, state_sequence = ?, state = ? "
         "WHERE run_key = ?",
-        (
-            growth.story.run.status,
-            growth.updated_ns,
-            growth.sequence,
-            growth.hash,
-            growth.sequence,
-            encode_story(growth.story),
-            growth.head.run_key,
-        ),
+        [
+            (
+                growth.story.run.status,
+                growth.updated_ns,
+                growth.sequence,
+                growth.hash,
+                growth.sequence,
+                encode_story(growth.story),
+                growth.head.run_key,
+            )
+            for growth in growths
+        ],
     )
 
 
