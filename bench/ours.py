@@ -3,7 +3,7 @@
 import asyncio
 import os
 import random
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,6 @@ from bench.load.producers import Appended, Pace, Rate, Shape, drive, drive_burst
 from bench.rivals.sqlite_raw import Settings
 from runwire.clock import SystemClock
 from runwire.ids import Ids
-from runwire.journal.bell.local import LocalBell
 from runwire.journal.journal import Journal, open_journal
 from runwire.journal.layout import database_of
 from runwire.journal.records import RunBirth
@@ -51,27 +50,13 @@ _REDACTORS: dict[Redaction, Callable[[], Redactor]] = {
 }
 
 
-class CountingBell(LocalBell):
-    """Counts commits: the bell is rung once for each."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.commits = 0
-
-    def ring(self, run_ids: Iterable[str]) -> None:
-        """Count, then ring."""
-        self.commits += 1
-        super().ring(run_ids)
-
-
 @asynccontextmanager
 async def journal(directory: Path, redaction: Redaction = "default") -> AsyncGenerator[Journal]:
-    """The journal of the product with its default settings, and a bell that counts."""
+    """The journal of the product with its default settings."""
     clock = SystemClock()
     ids = Ids(now_ns=clock.now_ns, random_bytes=os.urandom)
     redactor = _REDACTORS[redaction]()
     async with open_journal(_file_in(directory), redactor=redactor, clock=clock, ids=ids) as opened:
-        opened.bell = CountingBell()
         yield opened
 
 
@@ -119,8 +104,6 @@ async def _append_rate(directory: Path, shape: Shape, seconds: float, redaction:
     events = payloads(chosen if redaction == "default" else leaking(chosen, secrets()))
     async with journal(directory, redaction) as opened:
         runs = shape.runs_of_each(await start_runs(opened, max(shape.runs, shape.producers)))
-        bell = opened.bell
-        assert isinstance(bell, CountingBell)
 
         async def load(duration: float) -> Rate:
             pace = Pace(runs, events, duration)
@@ -129,9 +112,9 @@ async def _append_rate(directory: Path, shape: Shape, seconds: float, redaction:
             return await drive_bursts(opened.append_all, pace, shape.burst)
 
         await load(min(_WARM_UP_S, seconds))
-        before = bell.commits
+        before = opened.figures().commits
         rate = await load(seconds)
-        return Appended(rate.per_second, rate.events / (bell.commits - before))
+        return Appended(rate.per_second, rate.events / (opened.figures().commits - before))
 
 
 @dataclass(frozen=True, slots=True)

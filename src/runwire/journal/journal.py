@@ -211,7 +211,8 @@ class Journal:
 
     def _publish(self, commit: Commit) -> None:
         self._tail.publish(commit)
-        self.bell.ring([segment.run_id for segment in commit.segments])
+        if self.bell.awaited:
+            self.bell.ring([segment.run_id for segment in commit.segments])
         self.keeper.notice()
 
 

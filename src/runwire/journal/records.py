@@ -98,6 +98,11 @@ class Head:
     lease_generation: int = 0
     story: Story = field(default_factory=Story)
 
+    @property
+    def finished(self) -> bool:
+        """Whether the run is over."""
+        return self.story.run.finished
+
     def info(self) -> RunInfo:
         """What a reader may know of it."""
         return RunInfo(

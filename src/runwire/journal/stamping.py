@@ -60,8 +60,17 @@ class Growth(Struct, gc=False):
 
     @property
     def changes_state(self) -> bool:
-        """Whether the run's row has to be written, too."""
-        return self.story.run is not self.head.story.run
+        """Whether the run's row has to be written, too: for what lists are filtered and counted by.
+
+        The rest of the state need not be: it can be told again from the events since.
+        """
+        old, new = self.head.story.run, self.story.run
+        return new is not old and (
+            new.status != old.status
+            or new.turns != old.turns
+            or new.cost_micros_usd != old.cost_micros_usd
+            or new.pending_approvals is not old.pending_approvals
+        )
 
     def take_effect(self) -> None:
         """Move the head: the events are durable now."""

@@ -1,4 +1,7 @@
-"""The shared tail: the newest commits in memory, for every live reader at once. Readers bring cursors; it keeps no queues."""
+"""The shared tail: the newest commits in memory, for every live reader at once. Readers bring cursors; it keeps no queues.
+
+A run is indexed when somebody first reads it, so that the many runs nobody watches cost next to nothing.
+"""
 
 from bisect import bisect_right
 from collections import deque
@@ -7,6 +10,7 @@ from runwire.journal.frames import cut, last_sequence, skip, split
 from runwire.journal.records import Batch, Commit, FeedEvent, Segment
 
 _GONE = Segment("", -1, -1, b"")
+_INDEXED_MAX = 4_096
 
 
 class _RunTail:
@@ -27,16 +31,13 @@ class _RunTail:
         if self.batches:
             self.batches.clear()
 
-    def drop_oldest(self) -> bool:
-        """Forget the oldest segment and say whether none is left."""
+    def drop_oldest(self) -> None:
+        """Forget the oldest segment."""
         self.segments[self.start] = _GONE
         self.start += 1
-        if self.start == len(self.segments):
-            return True
         if self.start > 1024:
             del self.firsts[: self.start], self.segments[: self.start]
             self.start = 0
-        return False
 
     def after(self, cursor: int, max_bytes: int) -> Batch | None:
         at = bisect_right(self.firsts, cursor + 1, self.start) - 1
@@ -76,18 +77,19 @@ class Tail:
 
     def publish(self, commit: Commit) -> None:
         """Show a durable commit to live readers."""
-        if self._commits and self._commits[-1].position + self._commits[-1].count != commit.position:
+        commits = self._commits
+        if commits and commits[-1].position + commits[-1].count != commit.position:
             # Another process has committed in between; a tail with a hole would make its readers skip that.
             self.clear()
-        self._commits.append(commit)
-        for segment in commit.segments:
-            tail = self._runs.get(segment.run_id)
-            if tail is None:
-                tail = self._runs[segment.run_id] = _RunTail()
-            tail.add(segment)
+        commits.append(commit)
+        if self._runs:
+            for segment in commit.segments:
+                tail = self._runs.get(segment.run_id)
+                if tail is not None:
+                    tail.add(segment)
         self._bytes += commit.size
-        while self._bytes > self._max_bytes and len(self._commits) > 1:
-            self._drop(self._commits.popleft())
+        while self._bytes > self._max_bytes and len(commits) > 1:
+            self._drop(commits.popleft())
 
     def clear(self) -> None:
         """Forget everything: the store will be read instead."""
@@ -98,7 +100,19 @@ class Tail:
     def after(self, run_id: str, cursor: int, max_bytes: int) -> Batch | None:
         """Frames past the cursor, or None when the tail does not reach back to it or holds nothing newer."""
         tail = self._runs.get(run_id)
-        return None if tail is None else tail.after(cursor, max_bytes)
+        if tail is None:
+            tail = self._indexed(run_id)
+        return tail.after(cursor, max_bytes)
+
+    def _indexed(self, run_id: str) -> _RunTail:
+        if len(self._runs) >= _INDEXED_MAX:
+            del self._runs[next(iter(self._runs))]
+        tail = self._runs[run_id] = _RunTail()
+        for commit in self._commits:
+            for segment in commit.segments:
+                if segment.run_id == run_id:
+                    tail.add(segment)
+        return tail
 
     def feed(self, position: int, limit: int) -> tuple[list[FeedEvent], int] | None:
         """Events from a feed position on and where to go on, or None when the tail does not reach back to it."""
@@ -128,9 +142,11 @@ class Tail:
 
     def _drop(self, commit: Commit) -> None:
         self._bytes -= commit.size
-        for segment in commit.segments:
-            if self._runs[segment.run_id].drop_oldest():
-                del self._runs[segment.run_id]
+        if self._runs:
+            for segment in commit.segments:
+                tail = self._runs.get(segment.run_id)
+                if tail is not None:
+                    tail.drop_oldest()
 
 
 def _collect(events: list[FeedEvent], segment: Segment, place: int, position: int, limit: int) -> None:

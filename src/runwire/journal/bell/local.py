@@ -17,10 +17,13 @@ class LocalBell:
         self._waiting: dict[str, dict[asyncio.Future[bool], float]] = {}
         self._tick: asyncio.TimerHandle | None = None
 
+    @property
+    def awaited(self) -> bool:
+        """Whether anybody waits at all."""
+        return bool(self._waiting)
+
     def ring(self, run_ids: Iterable[str]) -> None:
         """Wake whoever waits for these runs, or for any run."""
-        if not self._waiting:
-            return
         for run_id in run_ids:
             if run_id in self._waiting:
                 self._wake(run_id)

@@ -115,13 +115,17 @@ class Log:
         outcome = Outcome()
         growths: dict[str, Growth] = {}
         admitted: list[tuple[Request, int, str]] = []
+        heads = self._heads
         now_ns = self._clock.now_ns()
         now = Moment(now_ns, rfc3339(now_ns))
         event_ids = iter(self._ids.many("evt", sum([len(request.items) for request in requests])))
         for request in requests:
-            growth = growths.get(request.run_id)
+            run_id = request.run_id
+            growth = growths.get(run_id)
             # Nearly every request is one plain event of a run that is known and alive; the rest takes the long way.
-            if growth is None or not request.plain or growth.story.run.finished:
+            if growth is None and request.plain and (head := heads.get(run_id)) is not None and not head.finished:
+                growth = growths[run_id] = no_growth(head)
+            elif growth is None or not request.plain or growth.story.run.finished:
                 try:
                     growth = self._grow(growths, request, now_ns)
                 except RunwireError as refusal:
@@ -135,7 +139,8 @@ class Log:
         bases: dict[str, int] = {}
         changed: list[Growth] = []
         for run_id, growth in growths.items():
-            frames, count = b"".join(growth.frames), len(growth.frames)
+            count = len(growth.frames)
+            frames = growth.frames[0] if count == 1 else b"".join(growth.frames)
             segments.append(Segment(run_id, growth.first, growth.sequence, frames))
             entries.append(pack(growth.head.run_key, growth.first, count, len(frames), growth.hash))
             bases[run_id] = position - growth.first
@@ -156,17 +161,11 @@ class Log:
         return outcome, growths
 
     def _grow(self, growths: dict[str, Growth], request: Request, now_ns: int) -> Growth:
-        run_id = request.run_id
-        if request.plain and run_id not in growths:
-            head = self._heads.get(run_id)
-            if head is not None and not head.story.run.finished:
-                growth = growths[run_id] = no_growth(head)
-                return growth
         if request.birth is None and request.also is None:
             growth = self._admitted(growths, request, now_ns)
         else:
             growth = self._admitted_with_state(growths, request, now_ns)
-        growths[run_id] = growth
+        growths[request.run_id] = growth
         return growth
 
     def _admitted_with_state(self, growths: dict[str, Growth], request: Request, now_ns: int) -> Growth:
