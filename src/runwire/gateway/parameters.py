@@ -1,0 +1,76 @@
+"""Query parameters that several routes share: what they mean and how they are refused."""
+
+import re
+from collections.abc import Callable
+
+from runwire.clock import parse_rfc3339
+from runwire.errors import InvalidCursor, InvalidFilter, InvalidLimit
+from runwire.gateway.call import Call
+from runwire.protocol import catalogue
+
+LIMIT_DEFAULT = 500
+LIMIT_MAX = 5000
+_NAME_MAX = 128
+
+# More digits than a sequence can have are refused before anyone converts them.
+_SEQUENCE = re.compile(r"-1|[0-9]{1,18}", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+_COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+def sequence_cursor(call: Call) -> int:
+    """The last sequence that a reader has, or -1. What a reconnecting browser sends beats what its URL still says."""
+    asked = call.query.get("after_sequence", "-1")
+    fresher = call.header(b"last-event-id") or asked
+    for text in (asked, fresher):
+        if _SEQUENCE.fullmatch(text) is None:
+            raise InvalidCursor(text)
+    return int(fresher)
+
+
+def number_cursor(text: str) -> int:
+    """The place in a list of things that are numbered."""
+    if _NUMBER.fullmatch(text) is None:
+        raise InvalidCursor(text)
+    return int(text)
+
+
+def limit(call: Call, *, default: int = LIMIT_DEFAULT, maximum: int = LIMIT_MAX) -> int:
+    """How many things at most."""
+    text = call.query.get("limit")
+    if text is None:
+        return default
+    if _COUNT.fullmatch(text) is None or not 1 <= int(text) <= maximum:
+        raise InvalidLimit(text, maximum=maximum)
+    return int(text)
+
+
+def name(call: Call, parameter: str) -> str | None:
+    """The id or name that something must have; None when any will do."""
+    text = call.query.get(parameter)
+    if text is not None and not 1 <= len(text) <= _NAME_MAX:
+        raise InvalidFilter(parameter, text)
+    return text
+
+
+def type_filter(call: Call) -> Callable[[str], bool] | None:
+    """Whether a type is wanted; None when all are."""
+    text = call.query.get("type")
+    if text is None:
+        return None
+    try:
+        return catalogue.type_filter(text)
+    except catalogue.InvalidFilter as error:
+        raise InvalidFilter("type", text) from error
+
+
+def since_ns(call: Call) -> int | None:
+    """The earliest moment of interest."""
+    text = call.query.get("since")
+    if text is None:
+        return None
+    try:
+        # In a query a plus sign stands for a space, and few remember to escape the one in +02:00.
+        return parse_rfc3339(text.replace(" ", "+"))
+    except ValueError as error:
+        raise InvalidFilter("since", text) from error

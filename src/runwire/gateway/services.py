@@ -1,0 +1,46 @@
+"""What the gateway serves from. Filled in one place, by the wiring; handed to every route."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from runwire.clock import Clock
+from runwire.config import Config
+from runwire.gateway.audience import Audiences
+from runwire.gateway.tally import Tally
+from runwire.ids import Ids
+from runwire.journal.artifacts import Artifacts
+from runwire.journal.importing import Importer
+from runwire.journal.journal import Journal
+from runwire.journal.replies import Replies
+from runwire.journal.retention import Retention
+from runwire.journal.tokens import Tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Open parts of one data directory, and how this process fares with them."""
+
+    config: Config
+    clock: Clock
+    ids: Ids
+    journal: Journal
+    artifacts: Artifacts
+    tokens: Tokens
+    replies: Replies
+    importer: Importer
+    retention: Retention
+    tally: Tally = field(default_factory=Tally)
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the process is about to end: streams end, so that their readers resume elsewhere."""
+    audiences: Audiences = field(init=False)
+    """Who follows which run, live."""
+
+    def __post_init__(self) -> None:
+        """Make room for those who will follow."""
+        audiences = Audiences(journal=self.journal, closing=self.closing, heartbeat_s=self.config.heartbeat_s)
+        object.__setattr__(self, "audiences", audiences)
+
+    def close_streams(self) -> None:
+        """Tell every stream to end."""
+        self.closing.set()
+        self.journal.bell.ring_all()

@@ -1,0 +1,90 @@
+"""A real browser's EventSource: it reconnects across a restart by itself, misses nothing, and stops when all is said."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.gateway.serving import V1, free_port, serving
+from tests.spec import spec
+
+BROWSER = Path(__file__).resolve().parents[1] / "browser"
+PATIENCE_S = 60.0
+
+
+class Told:
+    """What the browser says it was told."""
+
+    def __init__(self, lines: asyncio.StreamReader) -> None:
+        self._lines = lines
+        self.messages: list[dict[str, str]] = []
+
+    async def until(self, kind: str) -> dict[str, str]:
+        """Listen up to the next fact of a kind."""
+        while True:
+            async with asyncio.timeout(PATIENCE_S):
+                line = await self._lines.readline()
+            assert line, "the browser has ended"
+            fact: dict[str, str] = json.loads(line)
+            if fact["kind"] == "message":
+                self.messages.append(fact)
+            if fact["kind"] == kind:
+                return fact
+
+    async def until_id(self, identifier: str) -> None:
+        """Listen up to the event with this id."""
+        while (await self.until("message"))["id"] != identifier:
+            pass
+
+
+@asynccontextmanager
+async def browser(port: int, token: str) -> AsyncGenerator[Told]:
+    """A page of the gateway that follows `run_1`."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    assert found is not None, "there is no Chromium; `make test` installs one"
+    process = await asyncio.create_subprocess_exec(
+        *("node", "eventsource.mjs", found, f"http://127.0.0.1:{port}", f"{V1}/runs/run_1/events?after_sequence=-1", token),
+        cwd=BROWSER,
+        stdout=asyncio.subprocess.PIPE,
+        limit=1 << 24,
+    )
+    try:
+        assert process.stdout is not None
+        yield Told(process.stdout)
+        async with asyncio.timeout(PATIENCE_S):
+            assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+@spec("SSE-2", "SSE-6", "SSE-9", "CUR-2")
+async def test_a_browser_reconnects_across_a_restart_and_misses_nothing(tmp_path: Path) -> None:
+    data, port, token = tmp_path / "data", free_port(), "a-token-of-my-own"
+    async with serving(data, port=port, token=token) as gateway:
+        await gateway.run()
+        await gateway.say("run_1", "before", "Zürich €")
+        async with browser(port, token) as told:
+            synced = await told.until("synced")
+            # A frame without an id leaves the browser's cursor where it was.
+            assert (synced["id"], json.loads(synced["data"])) == ("3", {"sequence": 3})
+            await gateway.say("run_1", "live")
+            await told.until_id("4")
+            gateway.services.close_streams()
+            await told.until("lost")
+            await gateway.say("run_1", "while nobody listens")
+            gateway.stop.set()
+            await gateway.stopped.wait()
+            async with serving(data, port=port, token=token) as reborn:
+                await told.until_id("5")
+                await reborn.say("run_1", "and live again")
+                await told.until_id("6")
+                await reborn.finish("run_1")
+                await told.until("closed")
+                stored = await reborn.stored("run_1")
+    assert [message["id"] for message in told.messages] == [str(number) for number in range(8)]
+    assert [message["data"].encode() for message in told.messages] == stored
