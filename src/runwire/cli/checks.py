@@ -18,7 +18,7 @@ from runwire.config import Config
 from runwire.errors import GatewayError, GatewayUnreachable, RunwireError
 
 _PYTHON = (3, 11)
-_COMPILED = ("ahocorasick_rs", "apsw", "httptools", "msgspec", "re2", "uvloop", "zstandard")
+_COMPILED = ("ahocorasick_rs", "apsw", "httptools", "lz4", "msgspec", "uvloop")
 _ROOM_LEAST = 100 * 1024**2
 _ROOM_COMFORTABLE = 1024**3
 # No release is older than this, so a clock that shows less is wrong.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from runwire.errors import RunwireError
 from runwire.gateway.call import CallerGone
 from runwire.gateway.sse import FRAMES_BYTES, StreamWriter
+from runwire.journal.frames import last_sequence
 from runwire.journal.journal import Journal
 from runwire.journal.records import Batch
 
@@ -28,8 +29,13 @@ class Listener:
     def take(self, batch: Batch) -> bool:
         """Send what the socket takes of a batch; say whether that was all."""
         frames = batch.frames if self.only is None else self.only(batch.frames)
-        self.cursor = self.writer.push_frames(frames, self.cursor, batch.last) if frames else batch.last
-        return self.cursor == batch.last
+        end = self.writer.push_frames(frames) if frames else 0
+        if end == len(frames):
+            self.cursor = batch.last
+            return True
+        if end:
+            self.cursor = last_sequence(frames, end)
+        return False
 
 
 class Audience:

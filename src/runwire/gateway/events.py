@@ -23,7 +23,7 @@ from runwire.gateway.sse import (
     followed,
     opened,
 )
-from runwire.journal.frames import END, cut, envelopes, last_sequence, split
+from runwire.journal.frames import END, cut, envelopes, split
 from runwire.journal.records import RunInfo
 from runwire.protocol.envelope import type_of
 
@@ -144,11 +144,11 @@ def _in_lines(accepts: _Accepts | None) -> Put:
     """Send envelopes one a line, a slice at a time."""
     only = _only(accepts)
 
-    async def put(writer: StreamWriter, frames: bytes, _: int, last: int) -> int:
+    async def put(writer: StreamWriter, frames: bytes) -> int:
         end = cut(frames, SLICE_BYTES)
         kept = frames[:end] if only is None else only(frames[:end])
         await writer.put(b"".join([envelope + b"\n" for envelope in envelopes(kept)]))
-        return last if end == len(frames) else last_sequence(frames, end)
+        return end
 
     return put
 

@@ -7,13 +7,13 @@ import apsw
 
 from runwire.gateway.sse import FRAMES_BYTES, StreamWriter
 from runwire.gateway.tally import Tally
-from runwire.journal.frames import skip
+from runwire.journal.frames import last_sequence
 from runwire.journal.reader import Reader
 from runwire.journal.records import Batch
 from runwire.journal.store.reading import read_segment
 
-Put = Callable[[StreamWriter, bytes, int, int], Awaitable[int]]
-"""Sends the frames that lead from one sequence to another, or some of them, and returns how far it got."""
+Put = Callable[[StreamWriter, bytes], Awaitable[int]]
+"""Sends frames, or the first of them, and returns how many bytes are done."""
 
 _AHEAD_BYTES = 1024 * 1024
 # Reading ahead holds twice as many bytes. So many readers may do it at once, and only while they take them in a second.
@@ -56,9 +56,14 @@ class Replay:
                 del batch
                 await writer.ready()
 
-    async def put(self, writer: StreamWriter, batch: Batch) -> None:
-        """Send what the socket takes of a batch."""
-        self.cursor = await self._put(writer, batch.frames, self.cursor, batch.last)
+    async def put(self, writer: StreamWriter, batch: Batch) -> int:
+        """Send what the socket takes of a batch; return how many bytes of it are done."""
+        end = await self._put(writer, batch.frames)
+        if end == len(batch.frames):
+            self.cursor = batch.last
+        elif end:
+            self.cursor = last_sequence(batch.frames, end)
+        return end
 
     async def _send_reading_ahead(self, writer: StreamWriter, through: int) -> None:
         """Send sealed pages, the next ones being read while some are sent. Give up on a reader that is slow."""
@@ -79,11 +84,9 @@ class Replay:
                 ahead.cancel()
 
     async def _put_page(self, writer: StreamWriter, page: Batch) -> None:
-        await self.put(writer, page)
-        while self.cursor < page.last:
+        while (end := await self.put(writer, page)) < len(page.frames):
+            page = Batch(page.last, page.frames[end:])
             await writer.ready()
-            page = Batch(page.last, skip(page.frames, self.cursor))
-            await self.put(writer, page)
 
     async def _read(self, run_key: int, after: int) -> list[Batch]:
         return await self._reader.query(lambda db: _sealed_pages(db, run_key, after))

@@ -7,6 +7,7 @@ from runwire.gateway.audience import Listener, Only
 from runwire.gateway.replay import Replay
 from runwire.gateway.services import Services
 from runwire.gateway.sse import FRAMES_BYTES, HEARTBEAT, RETRY, StreamWriter
+from runwire.journal.frames import last_sequence, skip
 
 # How soon to look again when the log is said to be longer than what could be read of it.
 _LOOK_AGAIN_S = 0.5
@@ -93,6 +94,11 @@ class RunStream:
         if self._replay.cursor == before:
             await self._bell.wait(self._run_id, _LOOK_AGAIN_S)
 
-    async def _put(self, writer: StreamWriter, frames: bytes, cursor: int, last: int) -> int:
-        kept = frames if self._only is None else self._only(frames)
-        return await writer.put_frames(kept, cursor, last) if kept else last
+    async def _put(self, writer: StreamWriter, frames: bytes) -> int:
+        if self._only is None:
+            return await writer.put_frames(frames)
+        kept = self._only(frames)
+        end = await writer.put_frames(kept) if kept else 0
+        if end == len(kept):
+            return len(frames)
+        return len(frames) - len(skip(frames, last_sequence(kept, end))) if end else 0

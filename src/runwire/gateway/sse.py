@@ -13,12 +13,12 @@ from starlette.types import Send
 from runwire.gateway.call import Call, CallerGone, tell
 from runwire.gateway.connection import Straight, straight_of
 from runwire.gateway.tally import Tally
-from runwire.journal.frames import END, last_sequence
+from runwire.journal.frames import END
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
 SLICE_BYTES = 24 * 1024
-FRAMES_BYTES = 64 * 1024
+FRAMES_BYTES = 128 * 1024
 RETRY = b"retry: 1000\n\n"
 HEARTBEAT = b"event: heartbeat\ndata: {}\n\n"
 SSE_HEADERS: Headers = (
@@ -66,14 +66,14 @@ class StreamWriter:
         for start in range(0, len(piece), SLICE_BYTES):
             await self._put(piece[start : start + SLICE_BYTES], more=True)
 
-    async def put_frames(self, frames: bytes, cursor: int, last: int) -> int:
-        """Send the frames that lead from `cursor` to `last`, or as many as the socket takes; return how far it got."""
+    async def put_frames(self, frames: bytes) -> int:
+        """Send whole frames, as many as the socket takes; return how many bytes of them are done."""
         if self._straight is not None:
-            return self.push_frames(frames, cursor, last)
+            return self.push_frames(frames)
         await self._put(frames, more=True)
-        return last
+        return len(frames)
 
-    def push_frames(self, frames: bytes, cursor: int, last: int) -> int:
+    def push_frames(self, frames: bytes) -> int:
         """The same without ever waiting; only where `pushes`."""
         straight = self._straight
         if straight is None:
@@ -84,22 +84,20 @@ class StreamWriter:
             raise CallerGone from error
         self._tally.stream_bytes += taken
         self._sent_at = self._loop.time()
-        if taken == len(frames):
-            return last
-        if taken == 0:
-            return cursor
+        if taken == len(frames) or taken == 0:
+            return taken
         # The rest of the frame that was cut in two is all that has to wait.
         end = frames.index(END, max(0, taken - 2)) + 2
         if end > taken:
             straight.write(frames[taken:end])
-        return last if end == len(frames) else last_sequence(frames, end)
+        return end
 
     def beat(self, heartbeat_s: float) -> float:
         """Push a heartbeat if one is due, unless the socket is full; return how long until the next."""
         quiet_s = self.quiet_for(heartbeat_s)
         if quiet_s > 0:
             return quiet_s
-        self.push_frames(HEARTBEAT, 0, 0)
+        self.push_frames(HEARTBEAT)
         return heartbeat_s
 
     async def end(self) -> None:

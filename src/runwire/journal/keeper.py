@@ -26,7 +26,7 @@ from runwire.journal.store.sealing import (
 _T = TypeVar("_T")
 # While events keep coming, sealing waits until so much has gathered, and then takes this share of one core at most; past
 # the second mark it may take half. Every start goes through the entries of what is unsealed, so the marks bound that, too.
-_GATHERED_BYTES = 64 * 1024 * 1024
+_GATHERED_BYTES = 256 * 1024 * 1024
 _SHARE = 0.15
 _BACKLOG_BYTES = 512 * 1024 * 1024
 _WAL_BYTES = 64 * 1024 * 1024

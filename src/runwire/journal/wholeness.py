@@ -9,6 +9,7 @@ from runwire.errors import StoreCorrupt
 from runwire.journal.bodies import Bodies, damaged
 from runwire.journal.frames import split
 from runwire.journal.store.database import snapshot
+from runwire.journal.store.log import require_whole_feed
 from runwire.journal.store.reading import read_segment
 from runwire.journal.store.rows import IMPORTING
 from runwire.journal.store.unsealed import Unsealed
@@ -41,6 +42,7 @@ def check_store(db: apsw.Connection, bodies: Bodies) -> Inventory:
         (said,) = db.execute("PRAGMA quick_check(1)").fetchall()[0]
         if said != "ok":
             raise StoreCorrupt(str(said))
+        require_whole_feed(db)
         unsealed = _unsealed(db)
         query = "SELECT run_key, run_id, head_sequence, head_hash FROM runs WHERE status != ?"
         counts = [_check_run(db, unsealed, *row) for row in list(db.execute(query, (IMPORTING,)))]

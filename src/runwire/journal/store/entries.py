@@ -1,9 +1,9 @@
 """Packed entries: which run's events a commit holds, and where the chain stood after them."""
 
 import struct
+import zlib
 from collections.abc import Iterable, Iterator
 
-import zstandard
 from msgspec import Struct
 
 _SEGMENT = struct.Struct("<qqii32s")
@@ -44,9 +44,9 @@ def pack_places(entries: Iterable[Entry]) -> bytes:
             places[-1] = (run_key, first, count + entry.count)
         else:
             places.append((entry.run_key, entry.first, entry.count))
-    return zstandard.ZstdCompressor(level=3).compress(b"".join(_PLACE.pack(*place) for place in places))
+    return zlib.compress(b"".join(_PLACE.pack(*place) for place in places))
 
 
 def unpack_places(packed: bytes) -> list[tuple[int, int, int]]:
     """(run_key, first sequence, count) of a sealed feed row, in feed order."""
-    return list(_PLACE.iter_unpack(zstandard.ZstdDecompressor().decompress(packed)))
+    return list(_PLACE.iter_unpack(zlib.decompress(packed)))

@@ -8,7 +8,7 @@ from zlib import crc32
 import apsw
 
 from runwire.clock import Clock, rfc3339
-from runwire.errors import RunExists, RunNotFound, RunwireError
+from runwire.errors import RunExists, RunNotFound, RunwireError, StoreCorrupt
 from runwire.ids import Ids
 from runwire.journal.records import Commit, Effect, Head, Segment, Stored
 from runwire.journal.stamping import Growth, Moment, Request, admit, no_growth, stamp
@@ -49,6 +49,7 @@ class Log:
         with translated():
             db.execute("BEGIN IMMEDIATE")
             try:
+                require_whole_feed(db)
                 self._catch_up()
             finally:
                 roll_back(db)
@@ -238,3 +239,19 @@ def insert_commit(db: apsw.Connection, position: int, count: int, entries: bytes
         "INSERT INTO commits (position, count, entries, checksum, body) VALUES (?, ?, ?, ?, ?)",
         (position, count, entries, crc32(body), body),
     )
+    db.execute("UPDATE feed_end SET next_position = ?", (position + count,))
+
+
+def require_whole_feed(db: apsw.Connection) -> None:
+    """Refuse a store that has lost commits: what is sealed and what is not must reach to where the feed is known to end."""
+    sealed = int(next(db.execute("SELECT ifnull(max(last_position), -1) FROM feed"))[0])
+    reached = sealed + 1
+    for position, count in db.execute(
+        "SELECT position, count FROM commits WHERE position > ? ORDER BY position", (sealed,)
+    ):
+        if position != reached:
+            break
+        reached += count
+    end = int(next(db.execute("SELECT next_position FROM feed_end"))[0])
+    if reached != end:
+        raise StoreCorrupt(f"the commits from position {reached} on are gone, and the feed ends at {end}")

@@ -29,6 +29,13 @@ CREATE TABLE commits (
   body     BLOB NOT NULL                      -- frames, grouped by run
 );
 
+-- Where the feed ends. It changes with every commit, so that commits which went missing are missed.
+CREATE TABLE feed_end (
+  only          INTEGER PRIMARY KEY CHECK (only = 1),
+  next_position INTEGER NOT NULL
+);
+INSERT INTO feed_end VALUES (1, 0);
+
 -- Settled events of one run: framed, compressed, checksummed.
 CREATE TABLE chunks (
   chunk_key      INTEGER PRIMARY KEY,
@@ -38,7 +45,7 @@ CREATE TABLE chunks (
   count          INTEGER NOT NULL,
   size           INTEGER NOT NULL,            -- bytes before compression
   newest         TEXT NOT NULL,               -- occurred_at of its last event
-  body           BLOB NOT NULL
+  body           BLOB NOT NULL              -- crc32 of what follows, then the frames as an LZ4 block
 );
 CREATE UNIQUE INDEX chunks_by_run ON chunks (run_key, last_sequence);
 
