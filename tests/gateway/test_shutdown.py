@@ -1,9 +1,13 @@
 """The end of a process: streams end so that their readers resume at the next one, and nothing is lost on the way."""
 
 import asyncio
+import json
 import signal
+import socket
 import threading
+import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -90,6 +94,24 @@ def test_a_signal_ends_it_in_order(tmp_path: Path, by: signal.Signals) -> None:
     with up(data, port=port) as gateway:
         answer = httpx2.get(f"{gateway.url}{V1}/runs/run_1", headers=HEADERS, trust_env=False)
         assert answer.json()["head_sequence"] == 1
+
+
+@spec("SSE-8", "SSE-9")
+def test_a_reader_that_has_stopped_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    with up(tmp_path / "data") as gateway:
+        httpx2.post(f"{gateway.url}{V1}/import", content=BEGINNING, headers=HEADERS, trust_env=False)
+        where = urlsplit(gateway.url)
+        with socket.create_connection((where.hostname or "", where.port or 0)) as frozen:
+            frozen.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            request = f"GET {V1}/runs/run_1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+            frozen.sendall(f"{request}Accept: text/event-stream\r\n\r\n".encode())
+            for _ in range(20):
+                append(gateway, "x" * 200_000)
+            started = time.monotonic()
+            assert gateway.stop() == 0
+            assert time.monotonic() - started < 4
+    log = [json.loads(line) for line in (tmp_path / "data.log").read_text().splitlines() if line.startswith("{")]
+    assert [line for line in log if line["level"] not in {"info", "debug"}] == []
 
 
 def test_an_address_that_is_taken_is_told(tmp_path: Path) -> None:

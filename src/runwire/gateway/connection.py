@@ -191,6 +191,11 @@ class Connection(HttpToolsProtocol):
         self.transport.write_eof()
         self.loop.call_later(_LINGER_S, self.transport.abort)
 
+    def drop_if_stuck(self) -> None:
+        """Hang up on a caller who does not take what was sent."""
+        if self.flow.write_paused:
+            self.transport.abort()
+
     def _count(self, size: int) -> None:
         self._head_bytes += size
         if self._head_bytes > self.config.bounds.head_bytes:

@@ -4,17 +4,19 @@ import asyncio
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from runwire.config import Config
 from runwire.errors import ConfigInvalid
-from runwire.gateway.connection import Bounds, ServerSettings
+from runwire.gateway.connection import Bounds, Connection, ServerSettings
 from runwire.gateway.services import Services
 
 _BACKLOG = 2048
+_TICK_S = 1.0
+_STUCK_S = 1.0
 
 
 class Listener(uvicorn.Server):
@@ -24,6 +26,7 @@ class Listener(uvicorn.Server):
         """Call `closing` when the end has begun."""
         super().__init__(settings)
         self._closing = closing
+        self._stopping = asyncio.Event()
         self.stopped_by: signal.Signals | None = None
 
     async def listen(self, bound: socket.socket, started: Callable[[int], None]) -> None:
@@ -37,16 +40,31 @@ class Listener(uvicorn.Server):
         await super().startup(sockets)
         self._tell(self._started_on)
 
+    async def main_loop(self) -> None:
+        """Wait for the end. Once a second the date that answers carry is told anew."""
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_TICK_S):
+                    await self._stopping.wait()
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, then the connections."""
+        """End the streams, then the connections; a reader that takes nothing is not waited for long."""
         self._closing()
+        impatient = asyncio.get_running_loop().call_later(_STUCK_S, self._drop_stuck)
         await super().shutdown(sockets)
+        impatient.cancel()
+
+    def _drop_stuck(self) -> None:
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, Connection):
+                connection.drop_if_stuck()
 
     def stop(self, by: signal.Signals | None = None) -> None:
         """Begin the end; asked twice, do not wait for anyone."""
         self.force_exit = self.should_exit
         self.should_exit = True
         self.stopped_by = by
+        self._stopping.set()
 
 
 async def serve(
