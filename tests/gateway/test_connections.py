@@ -184,3 +184,28 @@ async def test_a_connection_is_used_again(gateway: Served) -> None:
         for _ in range(3):
             await loop.sock_sendall(link, HEALTH + b"\r\n")
             assert (await loop.sock_recv(link, 4096)).startswith(b"HTTP/1.1 200 OK")
+
+
+@spec("SSE-8")
+async def test_what_was_meant_for_a_reader_that_left_reaches_nobody_else(gateway: Served) -> None:
+    await gateway.run()
+    authorized = f"Host: localhost\r\nAuthorization: Bearer {gateway.token}\r\n".encode()
+    stream = b"GET %b/runs/run_1/events HTTP/1.1\r\n%bAccept: text/event-stream\r\n\r\n" % (V1.encode(), authorized)
+    for _ in range(20):
+        reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
+        # A request behind the stream makes the server look away from the connection.
+        writer.write(stream + HEALTH + b"\r\n")
+        await reader.readuntil(b"event: synced")
+        writer.transport.abort()
+    await gateway.say("run_1", "to whom?")
+    # The same numbers for sockets are given out again.
+    others = [await asyncio.open_connection("127.0.0.1", gateway.port) for _ in range(30)]
+    for number in range(20):
+        await gateway.say("run_1", str(number))
+    for reader, writer in others:
+        writer.write(HEALTH + b"Connection: close\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 200 OK")
+        writer.close()
+    async with asyncio.timeout(5):
+        while gateway.services.tally.subscribers:
+            await gateway.say("run_1", "anybody?")

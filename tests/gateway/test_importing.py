@@ -61,6 +61,17 @@ async def test_a_file_is_taken_in_as_it_comes(gateway: Served, log: bytes) -> No
     assert (await gateway.http.get(f"{V1}/runs/run_1")).json()["agent"] == "pi"
 
 
+@spec("EXT-4")
+async def test_a_key_stands_for_one_file(gateway: Served, log: bytes) -> None:
+    key = {"idempotency-key": "k-1"}
+    assert (await gateway.http.post(f"{V1}/import", content=log, headers=key)).status_code == 201
+    again = await gateway.http.post(f"{V1}/import", content=log, headers=key)
+    assert (again.status_code, again.headers["idempotency-replayed"]) == (201, "true")
+    other = await gateway.http.post(f"{V1}/import", content=log.replace(b"run_1", b"run_2"), headers=key)
+    assert other.status_code == 409
+    assert error_of(other)["code"] == "idempotency_conflict"
+
+
 async def test_an_agent_that_is_no_name_is_refused(gateway: Served, log: bytes) -> None:
     response = await gateway.http.post(f"{V1}/import", content=log, params={"agent": "a b"})
     assert response.status_code == 400

@@ -30,8 +30,8 @@ _PIPELINE_MAX = 16
 class Straight(Protocol):
     """A way past the layers, straight to the socket: for a body without chunks, whose head has been sent."""
 
-    def push(self, frames: bytes) -> int:
-        """Hand bytes to the socket and say how many it took."""
+    def push(self, frames: bytes, start: int) -> int:
+        """Hand bytes from `start` on to the socket and say how many it took."""
         ...
 
     def write(self, rest: bytes) -> None:
@@ -98,7 +98,7 @@ class Connection(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._surplus = False
         self._deaf = False
-        self._exchange: Exchange | None = None
+        self._exchanges: list[Exchange] = []
         self._refusal: RunwireError | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # narrowed as uvicorn does
@@ -118,6 +118,9 @@ class Connection(HttpToolsProtocol):
         """Let go of everything."""
         self._stop_head_timer()
         self._unset_keepalive_if_required()
+        for exchange in self._exchanges:
+            exchange.disconnected = True
+            exchange.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -168,15 +171,16 @@ class Connection(HttpToolsProtocol):
         if self._surplus and self.scope["path"] != HEALTH:
             self._refusal = TooManyConnections()
             raise self._refusal
-        before = self._exchange
         if len(self.pipeline) >= _PIPELINE_MAX:
             raise MalformedRequest
-        self.cycle = self._exchange = cycle = Exchange(self)
-        if before is None or before.response_complete:
-            self._start_asgi_task(cycle, self.app)
-        else:
+        self._exchanges = [exchange for exchange in self._exchanges if not exchange.response_complete]
+        self.cycle = exchange = Exchange(self)
+        if self._exchanges:
             self.flow.pause_reading()
-            self.pipeline.appendleft((cycle, self.app))
+            self.pipeline.appendleft((exchange, self.app))
+        else:
+            self._start_asgi_task(exchange, self.app)
+        self._exchanges.append(exchange)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's text is not ours
         """Refuse what the parser could not take, or what we stopped it at."""
@@ -220,7 +224,7 @@ class Connection(HttpToolsProtocol):
         """Answer outside of any request and close; in the middle of another answer there is only closing."""
         if self._deaf or self.transport.is_closing():
             return
-        if self._exchange is None or self._exchange.response_complete:
+        if all(exchange.response_complete for exchange in self._exchanges):
             request_id = self.config.new_request_id()
             body = error_json(error, request_id)
             head = [STATUS_LINE[error.status]]
@@ -265,16 +269,17 @@ class Exchange(RequestResponseCycle):
         else:
             self._write_head(message["status"], message["headers"])
 
-    def push(self, frames: bytes) -> int:
-        """Hand bytes to the socket and say how many it took. What it does not take is kept nowhere.
+    def push(self, frames: bytes, start: int) -> int:
+        """Hand bytes from `start` on to the socket and say how many it took. What it does not take is kept nowhere.
 
         Only for a body without chunks. The transport's buffer is empty unless writing is paused, so nothing is overtaken.
         """
-        if self.disconnected:
+        # A socket that is closed leaves its number to the next one, which must not get what was meant for this one.
+        if self.disconnected or self.transport.is_closing():
             raise OSError("the client has hung up")
         if self.flow.write_paused:
             return 0
-        return write_now(self._socket, frames)
+        return write_now(self._socket, frames, start)
 
     def write(self, rest: bytes) -> None:
         """Keep bytes until the socket has room for them."""

@@ -144,9 +144,9 @@ def _in_lines(accepts: _Accepts | None) -> Put:
     """Send envelopes one a line, a slice at a time."""
     only = _only(accepts)
 
-    async def put(writer: StreamWriter, frames: bytes) -> int:
-        end = cut(frames, SLICE_BYTES)
-        kept = frames[:end] if only is None else only(frames[:end])
+    async def put(writer: StreamWriter, frames: bytes, start: int) -> int:
+        end = cut(frames, SLICE_BYTES, start)
+        kept = frames[start:end] if only is None else only(frames[start:end])
         await writer.put(b"".join([envelope + b"\n" for envelope in envelopes(kept)]))
         return end
 

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
 
 from starlette.responses import Response
@@ -21,10 +22,19 @@ _log = logging.getLogger("runwire.gateway")
 
 async def answer_once(services: Services, call: Call, operation: Operation, answer: Answer) -> Response:
     """Answer a request; under a key, the way it was answered the first time."""
-    key = call.header(b"idempotency-key")
-    if operation.method != "POST" or key is None:
+    shape = operation.body
+    if operation.method != "POST" or (shape is not None and shape.spooled):
         return await answer(services, call)
-    asked = await _asked(services, call, operation, key)
+    body = b"" if shape is None else await call.body(shape.limit_bytes(services))
+    return await once(services, call, sha256(body).digest(), lambda: answer(services, call))
+
+
+async def once(services: Services, call: Call, digest: bytes, answer: Callable[[], Awaitable[Response]]) -> Response:
+    """Answer a request whose body has this digest; under a key, the way it was answered the first time."""
+    key = call.header(b"idempotency-key")
+    if key is None:
+        return await answer()
+    asked = _asked(call, key, digest)
     before = await services.replies.begin(asked)
     if before is not None:
         response = Response(before.body, status_code=before.status)
@@ -32,7 +42,7 @@ async def answer_once(services: Services, call: Call, operation: Operation, answ
         return response
     call.asked = asked
     try:
-        response = await answer(services, call)
+        response = await answer()
     except BaseException:
         # Nothing was done, so the next one under this key may try again.
         services.replies.release(asked)
@@ -41,15 +51,13 @@ async def answer_once(services: Services, call: Call, operation: Operation, answ
     return response
 
 
-async def _asked(services: Services, call: Call, operation: Operation, key: str) -> Asked:
+def _asked(call: Call, key: str, digest: bytes) -> Asked:
     if _KEY.fullmatch(key) is None:
         raise InvalidRequest("an idempotency key is 1 to 255 visible ASCII characters")
-    # A spooled body is too large to be read twice; what takes one is safe to repeat by nature.
-    shape = operation.body
-    body = b"" if shape is None or shape.spooled else await call.body(shape.limit_bytes(services))
+    # Keys of different callers have nothing to do with each other.
     who = "" if call.caller is None else call.caller.token_id
     target = call.scope["raw_path"] + b"?" + call.scope["query_string"]
-    return Asked(key, f"{who} {call.method} {target.decode('latin-1')}", sha256(body).digest())
+    return Asked(key, f"{who} {call.method} {target.decode('latin-1')}", digest)
 
 
 async def _keep(services: Services, asked: Asked, reply: Reply) -> None:

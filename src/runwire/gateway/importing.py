@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -11,6 +12,7 @@ from starlette.responses import Response
 
 from runwire.errors import InvalidFilter
 from runwire.gateway.call import Call
+from runwire.gateway.idempotency import once
 from runwire.gateway.json import json_response
 from runwire.gateway.services import Services
 from runwire.ids import is_foreign_id
@@ -34,22 +36,27 @@ async def import_run(services: Services, call: Call) -> Response:
     agent = call.query.get("agent", "external")
     if not is_foreign_id(agent):
         raise InvalidFilter("agent", agent)
-    async with _spooled(services, call) as file:
-        run_id = await services.importer.take(file, agent=agent)
-    return json_response(Imported(run_id=run_id), 201)
+    async with _spooled(services, call) as (file, digest):
+
+        async def take() -> Response:
+            return json_response(Imported(run_id=await services.importer.take(file, agent=agent)), 201)
+
+        return await once(services, call, digest, take)
 
 
 @asynccontextmanager
-async def _spooled(services: Services, call: Call) -> AsyncGenerator[Path]:
-    """The body as a file in the data directory: it may be larger than memory, and it is read twice."""
+async def _spooled(services: Services, call: Call) -> AsyncGenerator[tuple[Path, bytes]]:
+    """The body as a file in the data directory, and its digest: it may be larger than memory, and it is read twice."""
+    digest = sha256()
     folder = services.config.data
     with answering(), NamedTemporaryFile(dir=folder, prefix=_PREFIX, suffix=".part") as file:
         _sweep(folder, services.clock.now_ns() - _ABANDONED_NS)
         async for piece in call.pieces(IMPORT_LIMIT_BYTES):
             # The page cache takes it at once; waiting for a thread would cost more.
             file.write(piece)
+            digest.update(piece)
         await asyncio.to_thread(file.flush)
-        yield Path(file.name)
+        yield Path(file.name), digest.digest()
 
 
 def _sweep(folder: Path, before_ns: int) -> None:

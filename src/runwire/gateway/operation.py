@@ -48,7 +48,7 @@ class Body:
     media: str = "application/json"
     limit_bytes: Callable[[Services], int] = lambda services: services.config.body_limit_bytes
     spooled: bool = False
-    """Whether it may be too large to be read before it is acted upon."""
+    """Whether it may be too large for memory. Its route then sees to idempotency keys by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

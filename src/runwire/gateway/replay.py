@@ -12,8 +12,8 @@ from runwire.journal.reader import Reader
 from runwire.journal.records import Batch
 from runwire.journal.store.reading import read_segment
 
-Put = Callable[[StreamWriter, bytes], Awaitable[int]]
-"""Sends frames, or the first of them, and returns how many bytes are done."""
+Put = Callable[[StreamWriter, bytes, int], Awaitable[int]]
+"""Sends frames from a place on, or the first of them, and returns where the next one begins."""
 
 _AHEAD_BYTES = 1024 * 1024
 # Reading ahead holds twice as many bytes. So many readers may do it at once, and only while they take them in a second.
@@ -56,12 +56,12 @@ class Replay:
                 del batch
                 await writer.ready()
 
-    async def put(self, writer: StreamWriter, batch: Batch) -> int:
-        """Send what the socket takes of a batch; return how many bytes of it are done."""
-        end = await self._put(writer, batch.frames)
+    async def put(self, writer: StreamWriter, batch: Batch, start: int = 0) -> int:
+        """Send what the socket takes of a batch from `start` on; return where the rest begins."""
+        end = await self._put(writer, batch.frames, start)
         if end == len(batch.frames):
             self.cursor = batch.last
-        elif end:
+        elif end > start:
             self.cursor = last_sequence(batch.frames, end)
         return end
 
@@ -84,8 +84,8 @@ class Replay:
                 ahead.cancel()
 
     async def _put_page(self, writer: StreamWriter, page: Batch) -> None:
-        while (end := await self.put(writer, page)) < len(page.frames):
-            page = Batch(page.last, page.frames[end:])
+        end = 0
+        while (end := await self.put(writer, page, end)) < len(page.frames):
             await writer.ready()
 
     async def _read(self, run_key: int, after: int) -> list[Batch]:

@@ -94,11 +94,11 @@ class RunStream:
         if self._replay.cursor == before:
             await self._bell.wait(self._run_id, _LOOK_AGAIN_S)
 
-    async def _put(self, writer: StreamWriter, frames: bytes) -> int:
+    async def _put(self, writer: StreamWriter, frames: bytes, start: int) -> int:
         if self._only is None:
-            return await writer.put_frames(frames)
-        kept = self._only(frames)
+            return await writer.put_frames(frames, start)
+        kept = self._only(frames[start:])
         end = await writer.put_frames(kept) if kept else 0
         if end == len(kept):
             return len(frames)
-        return len(frames) - len(skip(frames, last_sequence(kept, end))) if end else 0
+        return len(frames) - len(skip(frames, last_sequence(kept, end))) if end else start

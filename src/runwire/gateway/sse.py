@@ -66,30 +66,31 @@ class StreamWriter:
         for start in range(0, len(piece), SLICE_BYTES):
             await self._put(piece[start : start + SLICE_BYTES], more=True)
 
-    async def put_frames(self, frames: bytes) -> int:
-        """Send whole frames, as many as the socket takes; return how many bytes of them are done."""
+    async def put_frames(self, frames: bytes, start: int = 0) -> int:
+        """Send whole frames from `start` on, as many as the socket takes; return where the next one begins."""
         if self._straight is not None:
-            return self.push_frames(frames)
-        await self._put(frames, more=True)
+            return self.push_frames(frames, start)
+        await self._put(frames[start:], more=True)
         return len(frames)
 
-    def push_frames(self, frames: bytes) -> int:
+    def push_frames(self, frames: bytes, start: int = 0) -> int:
         """The same without ever waiting; only where `pushes`."""
         straight = self._straight
         if straight is None:
             raise TypeError("this server offers no way straight to the socket")
         try:
-            taken = straight.push(frames)
+            taken = straight.push(frames, start)
         except OSError as error:
             raise CallerGone from error
         self._tally.stream_bytes += taken
         self._sent_at = self._loop.time()
-        if taken == len(frames) or taken == 0:
-            return taken
+        reached = start + taken
+        if taken == 0 or reached == len(frames):
+            return reached
         # The rest of the frame that was cut in two is all that has to wait.
-        end = frames.index(END, max(0, taken - 2)) + 2
-        if end > taken:
-            straight.write(frames[taken:end])
+        end = frames.index(END, max(start, reached - 2)) + 2
+        if end > reached:
+            straight.write(frames[reached:end])
         return end
 
     def beat(self, heartbeat_s: float) -> float:
