@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from runwire.clock import SystemClock
 from runwire.config import Config
-from runwire.errors import StoreError
+from runwire.errors import GatewayRunning, StoreError
 from runwire.gateway.app import create_app
 from runwire.gateway.logs import set_up_logs
 from runwire.gateway.server import serve as serve_app
@@ -29,6 +29,7 @@ from runwire.journal.redaction.redactor import Redactor
 from runwire.journal.redaction.secrets import SecretSet, secrets_of_environment
 from runwire.journal.replies import Replies
 from runwire.journal.retention import Policy, Retention
+from runwire.journal.store.lock import ProcessLock
 from runwire.journal.tokens import Tokens
 
 
@@ -65,7 +66,19 @@ async def open_app(config: Config) -> AsyncGenerator[tuple[ASGIApp, str]]:
 
 
 async def serve(config: Config, *, started: Callable[[int, str], None]) -> signal.Signals | None:
-    """Serve until a signal, which is returned; `started` is told the port and the admin token."""
+    """Serve until a signal, which is returned; `started` is told the port and the admin token.
+
+    Of all processes on a data directory one may be the gateway: what another one commits would not ring its bells.
+    """
+    with answering():
+        make_folder(config.data)
+    with ProcessLock(config.data / "gateway.lock") as alone:
+        if not alone:
+            raise GatewayRunning()
+        return await _serve(config, started)
+
+
+async def _serve(config: Config, started: Callable[[int, str], None]) -> signal.Signals | None:
     async with open_services(config, environ=os.environ) as services:
         set_up_logs(services.journal.redactor.scrub)
         token = await services.tokens.start()

@@ -10,11 +10,12 @@ const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "
 try {
   const context = await browser.newContext({ extraHTTPHeaders: { authorization: `Bearer ${token}` } });
   const page = await context.newPage();
-  const over = new Promise((resolve) => {
-    page.exposeFunction("tell", (fact) => {
-      tell(fact);
-      if (fact.kind === "closed") resolve();
-    });
+  let end;
+  const over = new Promise((resolve) => (end = resolve));
+  // The page must know the function before it can call it.
+  await page.exposeFunction("tell", (fact) => {
+    tell(fact);
+    if (fact.kind === "closed") end();
   });
   // A page of the gateway itself, so that the stream is of the same origin.
   await page.goto(`${origin}/healthz`);

@@ -82,6 +82,7 @@ def test_every_command_helps_with_examples_and_takes_the_global_options(shell: S
         (["events"], "missing argument 'RUN'"),
         (["events", "run_1", "--after", "soon"], "--after"),
         (["events", "run_1", "--frobnicate"], "--frobnicate"),
+        (["export", "run_1", "a", "-o", "b"], "name the file once"),
         (["watch"], "name the runs to watch, or say --all"),
         (["watch", "run_1", "--all"], "name the runs to watch, or say --all"),
         (["replay", "run_1", "--speed", "0"], "neither a number above 0 nor `max`"),

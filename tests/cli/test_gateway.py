@@ -4,7 +4,7 @@ import select
 import signal
 import subprocess
 import urllib.request
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import msgspec
@@ -73,6 +73,11 @@ def test_events_export_and_replay_print_the_stored_bytes(gateway: Gateway, tmp_p
     file = tmp_path / "run.jsonl"
     assert _run(gateway, "export", DONE, "-o", str(file)).out == b""
     assert file.read_bytes() == stored
+    file.unlink()
+    assert _run(gateway, "export", DONE, str(file)).out == b""
+    assert file.read_bytes() == stored
+    assert _run(gateway, "export", DONE, "-").out == stored
+    assert _run(gateway, "export", DONE, "-o", "-").out == stored
     assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
 
 
@@ -204,11 +209,58 @@ def test_a_run_and_a_file_of_it_are_proven_against_the_store(gateway: Gateway, t
     file = tmp_path / "run.jsonl"
     file.write_bytes(_run(gateway, "export", DONE).out)
     assert _run(gateway, "verify", str(file)).status == 0
-    # Every rule still holds, but not the chain value that the store knows.
-    file.write_bytes(file.read_bytes().replace(b'"n":3', b'"n":4'))
+    # Every rule still holds, but the bytes are not those that the store knows.
+    file.write_bytes(file.read_bytes().replace(b'"n":1', b'"n":9'))
     changed = _run(gateway, "verify", str(file))
-    assert changed.status == 1
-    assert b"CHAIN-1" in changed.out
+    assert (changed.status, changed.out) == (1, b"breach at sequence 3: CHAIN-1: the stored event differs\n")
+
+
+CHANGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], int, str]] = {
+    "one event and a later one": (lambda it: [line.replace(b'"odd"', b'"even"') for line in it], 2, "CHAIN-1"),
+    "whitespace": (lambda it: [*it[:4], it[4].replace(b'"data":', b'"data": '), *it[5:]], 4, "ENV-2"),
+    "the type of the end": (lambda it: [*it[:-1], it[-1].replace(b"run.finished", b"run.over")], 7, "LIF-1"),
+    "a missing event before a changed one": (
+        lambda it: [*it[:2], *(line.replace(b'"n":3', b'"n":4') for line in it[3:])],
+        2,
+        "SEQ-2",
+    ),
+    "more than the run holds": (lambda it: [*it, envelope(8, "artifact.later", b"{}", DONE)], 8, "CHAIN-1"),
+}
+
+
+@spec("CHAIN-3")
+@pytest.mark.parametrize("what", CHANGES)
+def test_the_first_place_where_a_file_differs_from_the_store_is_named(gateway: Gateway, what: str) -> None:
+    change, sequence, rule = CHANGES[what]
+    ended = _run(gateway, "verify", "-", feed=_joined(change(log(DONE, 5))))
+    assert ended.status == 1
+    assert ended.out.decode().startswith(f"breach at sequence {sequence}: {rule}: ")
+    assert ended.err == ""
+
+
+def test_a_file_that_ends_before_its_run_holds_as_far_as_it_goes(gateway: Gateway) -> None:
+    lines = log(DONE, 5)
+    ended = _run(gateway, "verify", "-", feed=_joined(lines[:4]))
+    assert (ended.status, ended.out[:14]) == (0, b"ok: 4 events, ")
+    assert ended.err == "note:  the file ends at sequence 3, the run goes on to sequence 7\n"
+    changed = [*lines[:2], lines[2].replace(b'"n":0', b'"n":9'), lines[3]]
+    ended = _run(gateway, "verify", "-", feed=_joined(changed))
+    assert (ended.status, ended.err) == (1, "")
+    assert ended.out == b"breach at sequence 2: CHAIN-1: the stored event differs\n"
+
+
+def test_a_file_from_before_a_pruning_still_holds_and_a_change_in_it_is_still_found(gateway: Gateway) -> None:
+    run_id = "run_01JC0000000000000000000014"
+    lines = log(run_id, 20)
+    _run(gateway, "import", "-", feed=_joined(lines))
+    assert _run(gateway, "prune", "--run", run_id, "--max-events", "5").status == 0
+    assert _run(gateway, "verify", "-", feed=_run(gateway, "export", run_id).out).status == 0
+    for kept in (lines, lines[:-1]):
+        assert _run(gateway, "verify", "-", feed=_joined(kept)).status == 0
+        changed = [line.replace(b'"n":3,', b'"n":9,') for line in kept]
+        ended = _run(gateway, "verify", "-", feed=_joined(changed))
+        assert ended.status == 1
+        assert b"CHAIN-1: the chain up to here differs from the stored one" in ended.out
 
 
 def test_a_run_that_still_goes_on_is_proven_as_far_as_it_goes(gateway: Gateway, tmp_path: Path) -> None:
@@ -220,7 +272,10 @@ def test_a_run_that_still_goes_on_is_proven_as_far_as_it_goes(gateway: Gateway, 
 
 def test_runs_are_listed_newest_first_and_shown_one_by_one(gateway: Gateway) -> None:
     listed = _run(gateway, "runs").out.decode().splitlines()
-    assert listed[0].split() == ["RUN", "STATUS", "AGENT", "EVENTS", "COST", "UPDATED"]
+    assert listed[0].split() == ["RUN", "STATUS", "AGENT", "HEAD", "COST", "UPDATED"]
+    # Eight events, and it was free.
+    (done,) = (line.split() for line in listed if line.startswith(DONE))
+    assert done[-3:-1] == ["7", "$0.00"]
     by_run = {line.split()[0]: line.split()[1] for line in listed[1:]}
     assert {run: by_run[run] for run in (DONE, LIVE, FAILED)} == {
         DONE: "completed",

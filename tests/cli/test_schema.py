@@ -1,5 +1,7 @@
 """`runwire schema` needs no gateway and describes every event."""
 
+import re
+
 import jsonschema_rs
 import msgspec
 
@@ -36,6 +38,22 @@ def test_typescript_types_are_printed(shell: Shell) -> None:
     ended = shell.runwire("schema", "--typescript")
     assert ended.status == 0
     assert b"export type EventType" in ended.out
+
+
+def test_the_typescript_type_of_one_event_is_printed_with_what_it_refers_to(shell: Shell) -> None:
+    everything = shell.runwire("schema", "--typescript").out
+    for name, declared in (
+        ("tool.shell.exited", [b"ShellExited"]),
+        ("tool.file.applied", [b"EditApplied"]),
+        ("gap.events_pruned", [b"Anchor", b"GapEventsPruned"]),
+        ("envelope", [b"EnvelopeOf<T"]),
+    ):
+        ended = shell.runwire("schema", name, "--typescript")
+        assert (ended.status, ended.err) == (0, "")
+        assert re.findall(rb"^export interface (\S+)", ended.out, re.MULTILINE) == declared
+        assert ended.out in everything or len(declared) > 1
+    assert shell.runwire("schema", "event", "--typescript").out == everything
+    assert shell.runwire("schema", "no.such_type", "--typescript").status == 4
 
 
 def test_an_unknown_type_is_not_found(shell: Shell) -> None:

@@ -53,6 +53,31 @@ def test_a_port_that_is_taken_is_an_error_and_not_a_traceback(shell: Shell, tmp_
         assert ended.status == 2
         assert ended.err.startswith("error: ")
         assert "cannot listen on 127.0.0.1" in ended.err
+        assert "\nhint:  choose another with --port, or stop what listens there\n" in ended.err
+
+
+def test_a_second_one_on_the_same_data_is_a_conflict_and_leaves_the_first_alone(shell: Shell, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with running(shell, data) as gateway:
+        note = (data / "gateway.json").read_bytes()
+        ended = shell.runwire("--data", str(data), "up", "--port", "0")
+        assert (ended.status, ended.out) == (5, b"")
+        assert ended.err.startswith("error: ")
+        assert "\nhint:  " in ended.err
+        assert (data / "gateway.json").read_bytes() == note
+        assert shell.runwire("--data", str(data), "watch", "run_1").status == 4
+        assert gateway.stop() == 0
+    assert not (data / "gateway.json").exists()
+
+
+def test_a_note_that_names_another_gateway_by_then_is_left_to_it(shell: Shell, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with running(shell, data) as gateway:
+        # A process on another machine may have the same number.
+        other = msgspec.json.encode(Note(url="http://127.0.0.1:9", pid=gateway.process.pid))
+        (data / "gateway.json").write_bytes(other)
+        assert gateway.stop() == 0
+    assert (data / "gateway.json").read_bytes() == other
 
 
 def test_a_token_of_the_operators_own_is_taken(shell: Shell, tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import os
 import shutil
+import signal
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 from tests.gateway.serving import V1, free_port, serving
@@ -57,6 +59,7 @@ async def browser(port: int, token: str) -> AsyncGenerator[Told]:
         cwd=BROWSER,
         stdout=asyncio.subprocess.PIPE,
         limit=1 << 24,
+        start_new_session=True,
     )
     try:
         assert process.stdout is not None
@@ -64,9 +67,10 @@ async def browser(port: int, token: str) -> AsyncGenerator[Told]:
         async with asyncio.timeout(PATIENCE_S):
             assert await process.wait() == 0
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        # The browser is a child of the script, and would hold the pipe open without it.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
 
 
 @spec("SSE-2", "SSE-6", "SSE-9", "CUR-2")

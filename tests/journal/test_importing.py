@@ -1,17 +1,23 @@
 """A file of envelopes becomes a run, byte for byte, or nothing of it stays."""
 
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from runwire.clock import SystemClock
 from runwire.errors import ImportConflict, ImportInvalid, RunNotFound, SecretInImport
+from runwire.ids import Ids
 from runwire.journal.importing import Importer
-from runwire.journal.journal import Journal
+from runwire.journal.journal import Journal, open_journal
 from runwire.journal.records import RunBirth
+from runwire.journal.redaction.redactor import Redactor
+from runwire.journal.redaction.secrets import SecretSet
 from runwire.protocol.events.run import RunFinished
 from tests.journal.conftest import SECRET, opened
 from tests.journal.reading import note, whole_feed, whole_log
+from tests.journal.test_streams import text
 from tests.spec import spec
 
 FINISHED = RunFinished(final_status="completed", turns=0, cost_micros_usd=0, duration_ms=1)
@@ -114,3 +120,25 @@ async def test_a_live_run_goes_on_after_its_import(journal: Journal, log: list[b
     await Importer(journal=journal).take(save(log[:10]))
     assert (await journal.append("run_a", note("and on"))).sequence == 10
     assert (await whole_log(journal, "run_a"))[:10] == log[:10]
+
+
+async def test_a_secret_that_lies_across_the_pieces_of_a_stream_is_found(tmp_path: Path, save: Save) -> None:
+    """The process that wrote the file did not know the secret; this one does."""
+    clock = SystemClock()
+    ids = Ids(now_ns=clock.now_ns, random_bytes=secrets.token_bytes)
+    async with open_journal(tmp_path / "other.db", redactor=Redactor(SecretSet()), clock=clock, ids=ids) as other:
+        await other.create_run(RunBirth("run_a"), [note()])
+        for half in (SECRET[:9], SECRET[9:] + ", and so it ends."):
+            await other.offer("run_a", text(half))
+            await other.flush("run_a")
+        log = await whole_log(other, "run_a")
+    async with opened(tmp_path / "journal.db") as journal:
+        with pytest.raises(SecretInImport) as refusal:
+            await Importer(journal=journal).take(save(log))
+        assert refusal.value.details["line"] == len(log)
+
+
+async def test_a_hole_is_named_by_the_line_where_it_is(journal: Journal, log: list[bytes], save: Save) -> None:
+    with pytest.raises(ImportInvalid) as refusal:
+        await Importer(journal=journal).take(save(log[:3] + log[4:]))
+    assert refusal.value.details["line"] == 4

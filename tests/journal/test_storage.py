@@ -136,3 +136,12 @@ async def test_sealing_ends_though_the_appends_do_not(path: Path) -> None:
             async with asyncio.timeout(20):
                 await journal.keeper.seal_all()
             stop.set()
+
+
+async def test_nobody_else_may_read_the_files_of_the_store(path: Path) -> None:
+    path.parent.chmod(0o755)
+    async with opened(path) as journal:
+        await fill(journal, 1, 1)
+        assert {file.name: oct(file.stat().st_mode & 0o077) for file in path.parent.iterdir()} == {
+            file.name: "0o0" for file in path.parent.iterdir()
+        }

@@ -3,14 +3,13 @@
 import os
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import msgspec
 
 from runwire.cli.options import Options
 from runwire.cli.statuses import NOT_FOUND, status_of
-from runwire.client.answers import Run
 from runwire.client.client import Client
 from runwire.client.embedded import EmbeddedTransport
 from runwire.client.items import Drop
@@ -39,7 +38,7 @@ async def reached(options: Options) -> AsyncGenerator[Client]:
     """A client of a running gateway, with streams that wait for as long as it takes."""
     config = options.config()
     url = address_of(config)
-    async with Client(url, token_for(config), patience=Patience(dropped=_say)) as client:
+    async with Client(url, token_for(config), patience=Patience(dropped=_dropped)) as client:
         yield client
 
 
@@ -55,19 +54,24 @@ async def reached_or_embedded(options: Options) -> AsyncGenerator[Client]:
         yield client
 
 
-async def known_run(options: Options, run_id: str | None) -> Run | None:
-    """The run of that id, when a gateway or the data directory knows it; looking for it makes nothing and never fails."""
+@asynccontextmanager
+async def knowing(options: Options, run_id: str | None) -> AsyncGenerator[Client | None]:
+    """A client of a gateway or data directory that knows the run; looking for it makes nothing and never fails."""
     config = options.config()
     elsewhere = config.url is not None or await _answers(options, config)
     if run_id is None or not (elsewhere or (config.data / DATABASE_FILE).exists()):
-        return None
-    try:
-        async with reached_or_embedded(options) as client:
-            return await client.run(run_id)
-    except RunwireError as error:
-        if status_of(error) != NOT_FOUND:
-            _note(f"{error.message}, so the file is not held against the stored run")
-        return None
+        yield None
+        return
+    async with AsyncExitStack() as stack:
+        client: Client | None = None
+        try:
+            opened = await stack.enter_async_context(reached_or_embedded(options))
+            await opened.run(run_id)
+            client = opened
+        except RunwireError as error:
+            if status_of(error) != NOT_FOUND:
+                say(f"{error.message}, so the file is not held against the stored run")
+        yield client
 
 
 @asynccontextmanager
@@ -147,14 +151,15 @@ def _lives(pid: int) -> bool:
 
 
 def _brief() -> Patience:
-    return Patience(give_up_s=_GIVE_UP_S, dropped=_say)
+    return Patience(give_up_s=_GIVE_UP_S, dropped=_dropped)
 
 
-def _say(drop: Drop) -> None:
+def _dropped(drop: Drop) -> None:
     if drop.attempt == 1:
-        _note(f"{drop.cause}; waiting for it to come back")
+        say(f"{drop.cause}; waiting for it to come back")
 
 
-def _note(text: str) -> None:
+def say(text: str) -> None:
+    """Say something on stderr that is worth knowing and no failure."""
     sys.stderr.write(f"note:  {text}\n")
     sys.stderr.flush()

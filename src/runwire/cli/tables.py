@@ -28,5 +28,8 @@ def write_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 
 def dollars(micros_usd: int) -> str:
-    """An amount of money."""
-    return f"${micros_usd / 1_000_000:.4f}"
+    """An amount of money: exact below a dollar, so that little is not shown as nothing, and else to the cent."""
+    if micros_usd >= 1_000_000:
+        return f"${micros_usd / 1_000_000:.2f}"
+    digits = f"{micros_usd:06d}"
+    return f"$0.{digits[:2]}{digits[2:].rstrip('0')}"

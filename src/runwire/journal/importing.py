@@ -5,7 +5,7 @@ gives the run its place in the feed and lets it be seen.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +22,17 @@ from runwire.journal.store.reading import deflate
 from runwire.journal.store.rows import IMPORTING, insert_run, sweep
 from runwire.journal.store.sealing import CHUNK_BYTES, Chunk, insert_chunks
 from runwire.journal.story import retell
-from runwire.protocol.envelope import Envelope, decode_envelope, occurred_at_of, sequence_of
+from runwire.protocol.catalogue import decode_payload
+from runwire.protocol.envelope import Envelope, data_of, decode_envelope, occurred_at_of, sequence_of, type_of
+from runwire.protocol.lifecycle import Breach
 from runwire.protocol.moment import nanoseconds
+from runwire.protocol.stream import COMPACTABLE, Delta, StreamKey, stream_key, text_of
 from runwire.protocol.verify import Verifier
 
 _READ_BYTES = 1024 * 1024
+# How far back a secret may begin, and in how many streams at once it is looked for.
+_REACH_CHARS = 4_096
+_STREAMS_MAX = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +78,57 @@ def lines_of(file: Path) -> Iterator[bytes]:
 def prove(file: Path, redactor: Redactor, agent: str) -> Proven:
     """Hold the file against every rule of the protocol, and against the secrets of this process."""
     verifier = Verifier(live=True)
+    streams = _Streams(redactor)
     first: Envelope | None = None
+    jumps: dict[int, int] = {}
+    number = expected = 0
     for number, line in enumerate(lines_of(file), start=1):
-        kind = redactor.contains_known_value(line)
+        _refuse(verifier.feed(line), jumps, number)
+        kind = redactor.contains_known_value(line) or streams.secret_in(line)
         if kind is not None:
             raise SecretInImport(line=number, kind=kind)
-        for breach in verifier.feed(line):
-            raise ImportInvalid(f"{breach.rule}: {breach.message}", line=number)
         if first is None:
             first = decode_envelope(line)
-    for breach in verifier.close():
-        raise ImportInvalid(f"{breach.rule}: {breach.message}", line=max(1, verifier.count))
+        sequence = sequence_of(line)
+        if sequence != expected:
+            # A marker further on may explain this hole; should none, here is where it is.
+            jumps[expected] = number
+        expected = sequence + 1
+    _refuse(verifier.close(), jumps, max(1, number))
     if first is None:
         raise ImportInvalid("the file holds no envelope", line=1)
     task_id = None if first.task_id is UNSET else first.task_id
     session_id = None if first.session_id is UNSET else first.session_id
     birth = RunBirth(first.run_id, task_id, session_id, agent)
     return Proven(birth, first.sequence, verifier.last_sequence, verifier.head)
+
+
+def _refuse(breaches: Sequence[Breach], jumps: Mapping[int, int], line: int) -> None:
+    for breach in breaches:
+        raise ImportInvalid(f"{breach.rule}: {breach.message}", line=jumps.get(breach.sequence, line))
+
+
+class _Streams:
+    """Looks for secrets that lie across the pieces of a stream, where no single line holds one."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._ends: dict[StreamKey, str] = {}
+
+    def secret_in(self, line: bytes) -> str | None:
+        """The kind of a known value that ends in this piece."""
+        event_type = type_of(line)
+        if event_type not in COMPACTABLE:
+            return None
+        piece = decode_payload(event_type, data_of(line))
+        if not isinstance(piece, Delta):
+            return None
+        key = stream_key(piece)
+        text = self._ends.pop(key, "") + text_of(piece)
+        self._ends[key] = text[-_REACH_CHARS:]
+        if len(self._ends) > _STREAMS_MAX:
+            del self._ends[next(iter(self._ends))]
+        return self._redactor.contains_known_value(text.encode("utf-8", "surrogatepass"))
 
 
 async def _is_here(journal: Journal, file: Path, proven: Proven) -> bool:

@@ -17,7 +17,7 @@ from runwire.journal.records import Commit, Effect, Head, RunBirth, Stored
 from runwire.journal.redaction.redactor import Redactor
 from runwire.journal.stamping import Item, Request, redact
 from runwire.journal.store.database import Patience, migrate, open_writer
-from runwire.journal.store.lock import KeeperLock
+from runwire.journal.store.lock import ProcessLock
 from runwire.journal.store.log import Log
 from runwire.journal.store.rows import sweep
 from runwire.journal.store.unsealed import Unsealed
@@ -143,6 +143,7 @@ class Journal:
     async def adopt(self, head: Head, count: int) -> None:
         """Let a run be seen whose events have been put into chunks already."""
         await self._committer.exclusively(lambda: self._log.adopt(head, count))
+        self._committer.events += count
         # The tail knows nothing of these positions, so it must not answer for them.
         self._tail.clear()
         self.bell.ring([head.birth.run_id])
@@ -231,7 +232,7 @@ async def open_journal(
     db = open_writer(path, patience)
     try:
         migrate(db)
-        with KeeperLock(path.with_name(path.name + ".keeper")) as alone:
+        with ProcessLock(path.with_name(path.name + ".keeper")) as alone:
             if alone:
                 sweep(db)
         log = Log(db=db, patience=patience, unsealed=Unsealed(), clock=clock, ids=ids)

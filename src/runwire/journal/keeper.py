@@ -13,7 +13,7 @@ import apsw
 from runwire.errors import StoreBusy, StoreError
 from runwire.journal.committer import Committer
 from runwire.journal.store.database import open_writer, translated
-from runwire.journal.store.lock import KeeperLock
+from runwire.journal.store.lock import ProcessLock
 from runwire.journal.store.log import Log
 from runwire.journal.store.sealing import (
     checkpoint,
@@ -49,7 +49,7 @@ class Keeper:
         self._alone = asyncio.Lock()
         self._db: apsw.Connection | None = None
         self._task: asyncio.Task[None] | None = None
-        self._lock = KeeperLock(path.with_name(path.name + ".keeper"))
+        self._lock = ProcessLock(path.with_name(path.name + ".keeper"))
         self.failure: StoreError | None = None
 
     def start(self) -> None:

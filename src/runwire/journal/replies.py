@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from hashlib import sha256
 
 import apsw
 
@@ -118,7 +119,7 @@ class Replies:
 def _find(db: apsw.Connection, asked: Asked, oldest_ns: int) -> Reply | None:
     row = db.execute(
         "SELECT digest, status, body FROM replies WHERE idempotency_key = ? AND request = ? AND created_ns >= ?",
-        (asked.key, asked.request, oldest_ns),
+        (_kept(asked.key), asked.request, oldest_ns),
     ).fetchone()
     if row is None:
         return None
@@ -138,8 +139,13 @@ def _save(db: apsw.Connection, asked: Asked, reply: Reply, now_ns: int) -> None:
         "INSERT INTO replies (idempotency_key, request, digest, status, body, created_ns) VALUES (?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (idempotency_key, request) DO UPDATE SET digest = excluded.digest, status = excluded.status, "
         "body = excluded.body, created_ns = excluded.created_ns",
-        (asked.key, asked.request, asked.digest, reply.status, reply.body, now_ns),
+        (_kept(asked.key), asked.request, asked.digest, reply.status, reply.body, now_ns),
     )
+
+
+def _kept(key: str) -> str:
+    """What the store remembers a key by: a caller may have made it of anything."""
+    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _prune(db: apsw.Connection, oldest_ns: int, most: int) -> int:

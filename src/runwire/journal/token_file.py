@@ -38,6 +38,11 @@ class TokenFile:
             if self._make(made):
                 return made, True
 
+    def discard(self) -> None:
+        """Remove the file, whose secret is good for nothing any more."""
+        with answering():
+            self.path.unlink(missing_ok=True)
+
     def read(self) -> str | None:
         """The secret in the file, or None when there is no file. One that others could read is closed to them first."""
         try:

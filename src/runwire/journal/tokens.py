@@ -94,9 +94,13 @@ class Tokens:
     async def start(self) -> str:
         """Make the data directory's own admin token, or find the one there is; return its secret.
 
-        Removing the file and starting again replaces the token: the old one is revoked.
+        Removing the file and starting again replaces the token: the old one is revoked. So does revoking it.
         """
         secret, made = await asyncio.to_thread(self._file.ensure)
+        known = await self._look_up(_digest(secret), 0.0)
+        if known is not None and known.revoked_ns is not None:
+            await asyncio.to_thread(self._file.discard)
+            secret, made = await asyncio.to_thread(self._file.ensure)
         self._hide(secret)
         token = self._new(FILE_TOKEN, _ADMIN, None)
 

@@ -52,7 +52,6 @@ def typescript() -> str:
     """Return the whole module."""
     nested: dict[str, Schema] = {}
     payloads = [text for name in CATALOGUE for text in _payload(name, nested)]
-    shared = [text for name, schema in sorted(nested.items()) for text in _interface(name, schema)]
     index = [f"  {json.dumps(name)}: {_class_name(name)};" for name in CATALOGUE]
     return "\n".join(
         [
@@ -60,7 +59,7 @@ def typescript() -> str:
             *_names("EVENT_TYPES", "Every known type.", CATALOGUE),
             *_names("TERMINAL_TYPES", "The types that end a run.", sorted(TERMINAL)),
             *_names("EXPERIMENTAL_TYPES", "Types that are sent only on request.", sorted(EXPERIMENTAL)),
-            *shared,
+            *_shared(nested),
             *payloads,
             "/** The shape of `data` for each known type. */",
             "export interface EventDataByType {",
@@ -69,6 +68,19 @@ def typescript() -> str:
             _FOOTER,
         ]
     )
+
+
+def typescript_of(name: str) -> str:
+    """Return the declaration of one type's data, or of the envelope, after those it refers to; or raise KeyError."""
+    if name == ENVELOPE:
+        return _envelope()
+    nested: dict[str, Schema] = {}
+    payload = _payload(name, nested)
+    return "\n".join([*_shared(nested), *payload])
+
+
+def _shared(nested: Mapping[str, Schema]) -> list[str]:
+    return [text for name, schema in sorted(nested.items()) for text in _interface(name, schema)]
 
 
 def _envelope() -> str:

@@ -213,9 +213,11 @@ class TestStarting:
         secret = await house.tokens.start()
         assert await house.tokens.authenticate(secret) is not None
 
-    async def test_a_revoked_token_stays_revoked_though_the_file_still_holds_it(self, house: House) -> None:
-        secret = await house.tokens.start()
+    async def test_a_token_of_the_file_that_was_revoked_is_replaced_at_the_next_start(self, house: House) -> None:
+        old = await house.tokens.start()
         (token,) = await house.tokens.list()
         await house.tokens.revoke(token.token_id)
-        assert await house.tokens.start() == secret
-        assert await house.tokens.authenticate(secret) is None
+        new = await house.tokens.start()
+        assert new != old
+        assert await house.tokens.authenticate(old) is None
+        assert await house.tokens.authenticate(new) is not None

@@ -21,17 +21,20 @@ from runwire.cli.statuses import DONE
     cls=Command,
     epilog="""\b
 Examples:
-  runwire export RUN -o run.jsonl     into a file, which appears when it is whole
-  runwire export RUN | gzip > r.gz    to standard output""",
+  runwire export RUN run.jsonl          into a file, which appears when it is whole; -o run.jsonl does the same
+  runwire export RUN - | gzip > r.gz    to standard output, as without FILE""",
 )
 @click.argument("run")
-@click.option("--output", "-o", default=STANDARD, metavar="FILE", help="Where to; `-` is standard output.")
-def command(run: str, output: str) -> int:
-    """Write the log of RUN as it is stored, one envelope a line, byte for byte.
+@click.argument("file", required=False)
+@click.option("--output", "-o", metavar="FILE", help="Where to; `-` is standard output.")
+def command(run: str, file: str | None, output: str | None) -> int:
+    """Write the log of RUN as it is stored to FILE (`-` is standard output), one envelope a line, byte for byte.
 
     Works with or without a running gateway. A file appears under its name only once it is complete.
     """
-    return asyncio.run(_export(current(), run, output))
+    if file is not None and output is not None:
+        raise click.UsageError("name the file once: as FILE or with --output")
+    return asyncio.run(_export(current(), run, file or output or STANDARD))
 
 
 async def _export(options: Options, run: str, output: str) -> int:

@@ -30,7 +30,7 @@ Examples:
 @click.option("--status", metavar="STATUS", help="Only runs of this status.")
 @click.option("--agent", metavar="AGENT", help="Only runs of this agent.")
 def command(limit: int, status: str | None, agent: str | None) -> int:
-    """List runs, newest first. With --json each line is one run as the gateway tells it.
+    """List runs, newest first; HEAD is the sequence of the last event. With --json each line is one run as the gateway tells it.
 
     Works with or without a running gateway.
     """
@@ -47,13 +47,13 @@ async def _list(options: Options, limit: int, filters: dict[str, str]) -> int:
         return DONE
     runs = [msgspec.json.decode(run, type=Run) for run in found]
     write_table(
-        ("RUN", "STATUS", "AGENT", "EVENTS", "COST", "UPDATED"),
+        ("RUN", "STATUS", "AGENT", "HEAD", "COST", "UPDATED"),
         [
             (
                 run.run_id,
                 run.status,
                 run.agent,
-                str(run.head_sequence + 1),
+                str(run.head_sequence),
                 dollars(run.cost_micros_usd),
                 run.updated_at[:19] + "Z",
             )

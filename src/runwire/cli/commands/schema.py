@@ -9,7 +9,8 @@ from runwire.cli.statuses import DONE
 from runwire.errors import NotFound
 from runwire.protocol.catalogue import ALIASES
 from runwire.protocol.schema import EVENT, Schema, schema_for, schema_names
-from runwire.protocol.typescript import typescript as typescript_types
+from runwire.protocol.typescript import typescript as typescript_module
+from runwire.protocol.typescript import typescript_of
 
 
 class SchemaNotFound(NotFound):
@@ -30,18 +31,18 @@ Examples:
   runwire schema                          one document with everything in it
   runwire schema tool.shell.exited        the data of one type
   runwire schema envelope                 what is around it
-  runwire schema --typescript > wire.ts   types for a TypeScript program""",
+  runwire schema --typescript > wire.ts   types for a TypeScript program
+  runwire schema run.failed --typescript  the type of one event's data""",
 )
 @click.argument("type", required=False, metavar="[TYPE]")
 @click.option("--typescript", is_flag=True, help="TypeScript types instead of JSON Schema.")
 def command(type: str | None, typescript: bool) -> int:  # noqa: A002 - the argument's name is shown to people
     """Print the JSON Schema (2020-12) of TYPE, or of all events in one document. Needs no gateway."""
+    name = None if type is None else ALIASES.get(type, type)
     if typescript:
-        if type is not None:
-            raise click.UsageError("--typescript prints all types at once; leave TYPE out")
-        printing.write_text(typescript_types().rstrip("\n"))
+        printing.write_text(_typescript(name).rstrip("\n"))
         return DONE
-    document = _bundle() if type is None else _schema(ALIASES.get(type, type))
+    document = _bundle() if name is None else _schema(name)
     text = msgspec.json.encode(document)
     if not current().json:
         text = msgspec.json.format(text, indent=2)
@@ -52,6 +53,16 @@ def command(type: str | None, typescript: bool) -> int:  # noqa: A002 - the argu
 def _schema(name: str) -> Schema:
     try:
         return schema_for(name)
+    except KeyError:
+        raise SchemaNotFound(name) from None
+
+
+def _typescript(name: str | None) -> str:
+    # An event is any of them, so its type needs them all.
+    if name is None or name == EVENT:
+        return typescript_module()
+    try:
+        return typescript_of(name)
     except KeyError:
         raise SchemaNotFound(name) from None
 

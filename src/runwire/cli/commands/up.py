@@ -1,8 +1,10 @@
 """`runwire up`: the gateway, until somebody stops it."""
 
 import asyncio
+import errno
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -17,6 +19,7 @@ from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import NOTE_FILE, TOKEN_FILE, Note, local_url, read_note
 from runwire.cli.statuses import DONE
 from runwire.config import Config
+from runwire.errors import ConfigInvalid
 from runwire.version import VERSION
 
 _ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
@@ -41,19 +44,33 @@ def command(host: str | None, port: int | None) -> int:
     """
     options = current()
     config = options.config(host=host, port=port)
-    note = config.data / NOTE_FILE
+    ours: list[Note] = []
 
     def started(bound: int, token: str) -> None:
-        url = local_url(config.host, bound)
-        _write_note(note, Note(url=url, pid=os.getpid()))
-        _announce(options, config, url, token)
+        note = Note(url=local_url(config.host, bound), pid=os.getpid())
+        ours.append(note)
+        _write_note(config.data / NOTE_FILE, note)
+        _announce(options, config, note.url, token)
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(wiring.serve(config, started=started))
+    except ConfigInvalid as error:
+        error.hint = _way_out(error)
+        raise
     finally:
-        _remove_note(config.data)
+        _remove_notes(config.data, ours)
     return DONE
+
+
+def _way_out(error: ConfigInvalid) -> str:
+    """What to do when there is no listening where we were told to."""
+    cause = error.__cause__
+    if error.details.get("key") != "port" or not isinstance(cause, OSError):
+        return error.hint
+    if cause.errno == errno.EADDRINUSE:
+        return "choose another with --port, or stop what listens there"
+    return "choose another with --host or --port"
 
 
 def _announce(options: Options, config: Config, url: str, token: str) -> None:
@@ -80,9 +97,8 @@ def _write_note(path: Path, note: Note) -> None:
         os.replace(file.name, path)
 
 
-def _remove_note(data: Path) -> None:
-    """Take our own note away, and nobody else's."""
-    note = read_note(data)
-    if note is not None and note.pid == os.getpid():
+def _remove_notes(data: Path, ours: Sequence[Note]) -> None:
+    """Take our own note away, and nobody else's: not even that of a process with our number on another machine."""
+    if read_note(data) in ours:
         with suppress(OSError):
             (data / NOTE_FILE).unlink()

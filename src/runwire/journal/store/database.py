@@ -1,5 +1,6 @@
 """SQLite connections: opened with the settings that durability needs, migrated, and their errors told in our words."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
@@ -56,6 +57,9 @@ def impatient(db: apsw.Connection) -> Iterator[None]:
 def open_writer(path: Path, patience: Patience | None = None) -> apsw.Connection:
     """A connection whose commits survive power loss: WAL with an fsync of the WAL at every commit."""
     with translated():
+        # SQLite gives the files beside it the same rights. Whoever may read the data directory may not read the log.
+        with suppress(OSError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
         db = apsw.Connection(str(path))
         db.set_busy_handler(patience or Patience())
         db.pragma("page_size", PAGE_BYTES)

@@ -1,4 +1,4 @@
-"""The keeper's lock: of all processes on one data directory, one seals, prunes and imports."""
+"""Locks between processes: of all on one data directory, one seals, prunes and imports, and one is the gateway."""
 
 import fcntl
 import os
@@ -6,8 +6,8 @@ from pathlib import Path
 from types import TracebackType
 
 
-class KeeperLock:
-    """An advisory lock on a file beside the database. The system lets go of it when the process dies."""
+class ProcessLock:
+    """An advisory lock on a file. The system lets go of it when the process dies."""
 
     def __init__(self, path: Path) -> None:
         """Not held yet."""
