@@ -37,7 +37,7 @@ $(BROWSER): tests/browser/package.json tests/browser/package-lock.json
 
 .PHONY: endurance
 endurance: $(SETUP) ## Run the long tests: kill -9 under load, soak
-	@$(PYTHON) -m pytest -m endurance
+	@$(PYTHON) -m pytest -m endurance -o faulthandler_timeout=0
 
 .PHONY: check
 check: $(SETUP) ## Check format, lint, types, import contracts and generated files

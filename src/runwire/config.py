@@ -47,6 +47,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     idle_timeout_s: Annotated[Seconds, Meta(description="How long a connection without a request is kept.")] = 15.0
     body_limit_bytes: Annotated[Bytes, Meta(description="Largest request body.")] = 1024 * 1024
     append_limit_bytes: Annotated[Bytes, Meta(description="Largest body of an appended event.")] = 256 * 1024
+    import_limit_bytes: Annotated[Bytes, Meta(description="Largest file of envelopes that is imported.")] = 4 * 1024**3
 
     coalesce_ms: Annotated[float, Meta(ge=0, description="How long stream text waits for more to share its event.")] = (
         40.0

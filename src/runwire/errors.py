@@ -14,9 +14,6 @@ RunwireError
 
 from collections.abc import Mapping
 
-# What a stranger sent is quoted in an answer only this far.
-QUOTE_MAX = 64
-
 
 class RunwireError(Exception):
     """A failure that we foresaw: what happened, what to do about it, and the facts a program may want."""
@@ -106,7 +103,6 @@ class CursorAhead(InvalidRequest):
 
     def __init__(self, cursor: int, *, head: int) -> None:
         super().__init__(f"cursor {cursor} lies beyond the head of the log, which is {head}", details={"head": head})
-        self.head = head
 
 
 class InvalidLimit(InvalidRequest):
@@ -147,6 +143,30 @@ class MethodNotAllowed(InvalidRequest):
     def __init__(self, method: str, *, allowed: tuple[str, ...]) -> None:
         hint = f"it takes {', '.join(allowed)}"
         super().__init__(f"this path does not take {_quote(method)}", hint=hint, details={"allowed": list(allowed)})
+
+
+class MalformedRequest(InvalidRequest):
+    """What was sent is not HTTP."""
+
+    code = "malformed_request"
+    hint = "speak HTTP/1.1; TLS and HTTP/2 end at a proxy in front of the gateway"
+
+
+class HeadersTooLarge(InvalidRequest):
+    """The request's head is larger than the gateway reads."""
+
+    code, status = "headers_too_large", 431
+    hint = "send fewer or shorter headers; filters that are long belong in several requests"
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(f"the head passes {limit_bytes} bytes", details={"limit_bytes": limit_bytes})
+
+
+class RequestTimeout(InvalidRequest):
+    """The request did not arrive in time."""
+
+    code, status = "request_timeout", 408
+    hint = "send the request in one go"
 
 
 class InvalidContent(RunwireError):
@@ -247,9 +267,7 @@ class TypeNotAllowed(Refused):
     hint = "name the type external.NAME; every other type is written by the gateway itself"
 
     def __init__(self, event_type: str) -> None:
-        super().__init__(
-            f"an outside caller cannot append {_quote(event_type)!r}", details={"type": _quote(event_type)}
-        )
+        super().__init__(f"outsiders cannot append {_quote(event_type)!r}", details={"type": _quote(event_type)})
 
 
 class HostNotAllowed(Refused):
@@ -279,6 +297,13 @@ class Conflict(RunwireError):
     hint = "read it again and decide anew"
 
 
+class GatewayRunning(Conflict):
+    """Another gateway is serving this data directory."""
+
+    code = "gateway_running"
+    hint = "use that one, stop it first, or give this one a directory of its own with --data"
+
+
 class RunExists(Conflict):
     """A run of that id is already here, and ids are given once."""
 
@@ -305,9 +330,8 @@ class RunFinished(Conflict):
     code = "run_finished"
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(
-            f"{run_id} is finished", hint=f"`runwire events {run_id}` prints how it ended", details={"run_id": run_id}
-        )
+        hint = f"`runwire events {run_id}` prints how it ended"
+        super().__init__(f"{run_id} is finished", hint=hint, details={"run_id": run_id})
 
 
 class StaleLease(Conflict):
@@ -328,9 +352,7 @@ class SequenceConflict(Conflict):
     hint = "read the run's head and append after it"
 
     def __init__(self, run_id: str, *, sequence: int) -> None:
-        super().__init__(
-            f"{run_id} already has an event at sequence {sequence}", details={"run_id": run_id, "sequence": sequence}
-        )
+        super().__init__(f"{run_id} already has sequence {sequence}", details={"run_id": run_id, "sequence": sequence})
 
 
 class AlreadyResolved(Conflict):
@@ -340,9 +362,7 @@ class AlreadyResolved(Conflict):
     hint = "the first answer stands; details.decision says which it was"
 
     def __init__(self, approval_id: str, *, decision: str) -> None:
-        super().__init__(
-            f"{approval_id} is already {decision}", details={"approval_id": approval_id, "decision": decision}
-        )
+        super().__init__(f"{approval_id} is {decision}", details={"approval_id": approval_id, "decision": decision})
 
 
 class ImportConflict(Conflict):
@@ -421,8 +441,7 @@ class StoreTooNew(StoreError):
     hint = "use the release that wrote it, or a later one; there is no way down"
 
     def __init__(self, *, found: int, known: int) -> None:
-        message = f"the database has layout {found} and this release knows up to {known}"
-        super().__init__(message, details={"found": found, "known": known})
+        super().__init__(f"the layout is {found}, known are up to {known}", details={"found": found, "known": known})
 
 
 class Unavailable(RunwireError):
@@ -476,5 +495,6 @@ class GatewayUnreachable(GatewayError):
         super().__init__(message, code=self.code, status=self.status, hint=self.hint, details={"url": url})
 
 
-def _quote(text: str) -> str:
-    return text if len(text) <= QUOTE_MAX else f"{text[:QUOTE_MAX]}…"
+def _quote(text: str, most: int = 64) -> str:
+    # What a stranger sent is quoted in an answer only so far.
+    return text if len(text) <= most else f"{text[:most]}…"

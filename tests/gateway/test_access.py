@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from runwire.gateway.routes import ROUTES
-from tests.gateway.serving import SSE, V1, Served, caller, error_of, serving
+from tests.gateway.serving import PATIENCE_S, SSE, V1, Served, Subscription, caller, error_of, serving
 from tests.spec import spec
 
 OPEN = {"/healthz", f"{V1}/healthz"}
@@ -166,3 +166,56 @@ async def test_guessing_many_tokens_at_once_finds_none(gateway: Served) -> None:
         guesses = [{"authorization": f"Bearer rw_{number}"} for number in range(50)]
         answers = await asyncio.gather(*(stranger.get(f"{V1}/runs", headers=guess) for guess in guesses))
     assert {answer.status_code for answer in answers} == {401}
+
+
+STREAMS = ("/runs/run_1/events", "/events/stream")
+
+
+@spec("ACC-1")
+@pytest.mark.parametrize("path", STREAMS)
+async def test_a_stream_ends_with_the_revocation_of_its_token(gateway: Served, path: str) -> None:
+    await gateway.run()
+    made = await gateway.services.tokens.create("ci", ["read"])
+    async with (
+        caller(gateway.port, made.secret) as http,
+        http.stream("GET", V1 + path, headers=SSE) as revoked,
+        gateway.subscribed(path) as other,
+    ):
+        stream = Subscription(revoked, revoked.aiter_raw())
+        await stream.until("synced")
+        await other.until("synced")
+        assert (await gateway.http.delete(f"{V1}/tokens/{made.token.token_id}")).status_code == 204
+        # Far sooner than any heartbeat, and the end is a clean one.
+        async with asyncio.timeout(gateway.services.config.heartbeat_s / 2):
+            assert await stream.rest() == []
+        await gateway.say("run_1", "for those who may stay")
+        assert b"may stay" in (await other.message()).data
+    assert (await gateway.http.get(f"{V1}/runs")).status_code == 200
+
+
+@spec("ACC-1")
+@pytest.mark.parametrize("path", STREAMS)
+async def test_a_stream_ends_when_its_token_expires(gateway: Served, path: str) -> None:
+    await gateway.run()
+    made = await gateway.services.tokens.create("ci", ["read"], ttl_s=0.5)
+    async with (
+        caller(gateway.port, made.secret) as http,
+        http.stream("GET", V1 + path, headers=SSE) as response,
+        asyncio.timeout(PATIENCE_S / 2),
+    ):
+        assert response.status_code == 200
+        stream = Subscription(response, response.aiter_raw())
+        assert (await stream.rest())[-1].event == "synced"
+
+
+@spec("ACC-1")
+async def test_a_stream_that_is_opened_while_its_token_is_revoked_ends(gateway: Served) -> None:
+    made = await gateway.services.tokens.create("ci", ["read"])
+    # It was recognised, then revoked, and only now does its stream begin.
+    gateway.services.tenures.revoke(made.token.token_id)
+    async with (
+        caller(gateway.port, made.secret) as http,
+        http.stream("GET", f"{V1}/events/stream", headers=SSE) as response,
+        asyncio.timeout(PATIENCE_S / 2),
+    ):
+        await Subscription(response, response.aiter_raw()).rest()

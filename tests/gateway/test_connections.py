@@ -67,6 +67,35 @@ async def test_what_is_not_http_is_refused(gateway: Served, request_bytes: bytes
 
 
 @spec("ERR-1")
+@pytest.mark.parametrize("broken", [b"ZZ\r\nhello\r\n", b"1\r\n{\r\nZZ\r\n", b"1\r\n{xxxx", b"fffffffffffffffff\r\n"])
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("path", ["tokens", "import"])
+async def test_a_body_that_breaks_off_its_chunks_is_refused(
+    gateway: Served, broken: bytes, at_once: bool, path: str
+) -> None:
+    head = (
+        f"POST {V1}/{path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {gateway.token}\r\n"
+        "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"
+    ).encode()
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
+    writer.write(head + broken if at_once else head)
+    async with asyncio.timeout(5):
+        if not at_once:
+            # The gateway is waiting for the body by now.
+            assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+            writer.write(broken)
+        answer = await reader.read()
+    writer.close()
+    assert refusal(answer.removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")) == (400, "malformed_request")
+
+
+async def test_a_broken_body_that_nobody_reads_changes_no_answer(gateway: Served) -> None:
+    answer = await gateway.raw(HEALTH + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert b"connection: close" in answer
+
+
+@spec("ERR-1")
 async def test_a_head_that_trickles_in_is_not_waited_for(tmp_path: Path) -> None:
     async with serving(tmp_path / "data", idle_timeout_s=0.5) as gateway:
         reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)

@@ -1,11 +1,12 @@
 """What outside callers may append, and what they may not."""
 
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import msgspec
 import pytest
 
-from tests.gateway.serving import V1, Served, caller, error_of
+from tests.gateway.serving import V1, Served, caller, error_of, serving
 from tests.spec import spec
 
 EVENTS = f"{V1}/runs/run_1/events"
@@ -170,3 +171,21 @@ async def test_a_secret_is_taken_out_before_anybody_sees_it(run: Served) -> None
         assert refused.status_code == 404
         assert secret not in refused.text
         error_of(refused)
+
+
+@spec("RED-1", "ERR-4")
+async def test_a_type_that_holds_a_secret_is_refused(tmp_path: Path) -> None:
+    async with serving(tmp_path / "data", token="sesame_open_wide_7") as gateway:
+        await gateway.run()
+        before = await gateway.stored("run_1")
+        event = {"type": "external.say.sesame_open_wide_7", "data": {}}
+        for body in (event, {"events": [{"type": "external.ok"}, event]}):
+            response = await gateway.http.post(EVENTS, json=body)
+            assert response.status_code == 422
+            error = error_of(response)
+            assert (error["code"], error["message"]) == (
+                "invalid_body",
+                "the body cannot be read: the type holds a secret",
+            )
+            assert "sesame" not in response.text
+        assert await gateway.stored("run_1") == before

@@ -106,7 +106,7 @@ async def test_the_stream_begins_now_and_sends_bare_envelopes_under_opaque_curso
     async with two_runs.subscribed("/events/stream") as stream:
         assert stream.response.headers["cache-control"] == "no-store, no-transform"
         (synced,) = await stream.until("synced")
-        assert (synced.id, set(msgspec.json.decode(synced.data))) == (None, {"cursor"})
+        assert msgspec.json.decode(synced.data) == {"cursor": synced.id}
         await two_runs.say("run_a", "live")
         frame = await stream.message()
         assert frame.data == (await two_runs.stored("run_a"))[-1]
@@ -117,6 +117,15 @@ async def test_the_stream_begins_now_and_sends_bare_envelopes_under_opaque_curso
     # Last-Event-ID beats what the URL still says.
     async with two_runs.subscribed("/events/stream", START | {"cursor": "nonsense"}, last=frame.id) as stream:
         assert [sequence_of(data) for data in messages(await stream.until("synced"))] == [4]
+
+
+@spec("FEED-1", "FEED-2")
+async def test_a_reader_that_was_cut_off_before_its_first_event_misses_nothing(two_runs: Served) -> None:
+    async with two_runs.subscribed("/events/stream") as stream:
+        (synced,) = await stream.until("synced")
+    await two_runs.say("run_a", "meanwhile")
+    async with two_runs.subscribed("/events/stream", last=synced.id) as stream:
+        assert [sequence_of(data) for data in messages(await stream.until("synced"))] == [3]
 
 
 @spec("FEED-1")

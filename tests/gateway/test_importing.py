@@ -76,3 +76,23 @@ async def test_an_agent_that_is_no_name_is_refused(gateway: Served, log: bytes) 
     response = await gateway.http.post(f"{V1}/import", content=log, params={"agent": "a b"})
     assert response.status_code == 400
     assert error_of(response)["code"] == "invalid_filter"
+
+
+@spec("RED-1", "RED-7", "ERR-4")
+async def test_an_agent_that_holds_a_secret_is_refused(gateway: Served, log: bytes) -> None:
+    response = await gateway.http.post(f"{V1}/import", content=log, params={"agent": f"pi.{gateway.token}"})
+    assert response.status_code == 400
+    assert error_of(response)["code"] == "invalid_filter"
+    assert gateway.token not in response.text
+    assert (await gateway.http.get(f"{V1}/runs")).json()["data"] == []
+
+
+@spec("ERR-4")
+async def test_a_file_above_the_limit_is_refused(tmp_path: Path, log: bytes) -> None:
+    async with serving(tmp_path / "data", import_limit_bytes=len(log)) as gateway:
+        response = await gateway.http.post(f"{V1}/import", content=log + b"\n")
+        assert response.status_code == 413
+        error = error_of(response)
+        assert (error["code"], error["details"]) == ("body_too_large", {"limit_bytes": len(log)})
+        assert (await gateway.http.get(f"{V1}/runs")).json()["data"] == []
+        assert (await gateway.http.post(f"{V1}/import", content=log)).status_code == 201

@@ -50,6 +50,16 @@ async def test_a_token_that_makes_no_sense_is_not_made(gateway: Served, body: di
     assert (await gateway.http.get(f"{V1}/tokens")).json() == before
 
 
+@spec("RED-7", "ERR-4")
+async def test_a_token_is_not_named_after_a_secret(gateway: Served) -> None:
+    before = (await gateway.http.get(f"{V1}/tokens")).json()
+    response = await gateway.http.post(f"{V1}/tokens", json={"name": f"of {gateway.token}", "scopes": ["read"]})
+    assert response.status_code == 422
+    assert error_of(response)["code"] == "invalid_body"
+    assert gateway.token not in response.text
+    assert (await gateway.http.get(f"{V1}/tokens")).json() == before
+
+
 async def test_a_wrong_field_is_named_with_its_place(gateway: Served) -> None:
     response = await gateway.http.post(f"{V1}/tokens", json={"name": "ci", "scopes": ["read", 7]})
     assert error_of(response)["details"]["field"] == "scopes[1]"

@@ -30,11 +30,12 @@ async def test_a_cursor_is_the_last_sequence_that_the_reader_has(gateway: Served
 async def test_what_a_browser_sends_beats_what_its_url_says(gateway: Served) -> None:
     await gateway.run()
     assert await sequences(gateway, "after_sequence=-1", {"last-event-id": "0"}) == [1]
-    assert await sequences(gateway, "after_sequence=99", {"last-event-id": "0"}) == [1]
+    for stale in ("99", "-2", "nonsense", ""):
+        assert await sequences(gateway, f"after_sequence={stale}", {"last-event-id": "0"}) == [1]
 
 
 @spec("CUR-3", "ERR-1")
-@pytest.mark.parametrize("cursor", ["-2", "x", "1.0", "", "+1", " 1", "٣", "9" * 40, "0x1", "-01"])
+@pytest.mark.parametrize("cursor", ["-2", "x", "1.0", "", "+1", " 1", "٣", "-" + "9" * 40, "0x1", "-01"])
 @pytest.mark.parametrize("headers", [{}, SSE, NDJSON])
 async def test_a_cursor_that_is_no_sequence_is_refused(gateway: Served, cursor: str, headers: dict[str, str]) -> None:
     await gateway.run()
@@ -52,14 +53,21 @@ async def test_a_last_event_id_that_is_no_sequence_is_refused(gateway: Served) -
 
 
 @spec("CUR-4")
+@pytest.mark.parametrize("cursor", ["2", "9" * 18, "1" + "0" * 18, str(2**63), "9" * 40, "9" * 5000])
 @pytest.mark.parametrize("headers", [{}, SSE, NDJSON])
-async def test_a_cursor_beyond_the_head_is_told_the_head(gateway: Served, headers: dict[str, str]) -> None:
+async def test_a_cursor_beyond_the_head_is_told_the_head(gateway: Served, cursor: str, headers: dict[str, str]) -> None:
     await gateway.run()
-    response = await gateway.http.get(PATHS[0], params={"after_sequence": 2}, headers=headers)
+    response = await gateway.http.get(PATHS[0], params={"after_sequence": cursor}, headers=headers)
     assert response.status_code == 400
     error = error_of(response)
     assert error["code"] == "cursor_ahead"
     assert error["details"] == {"head": 1}
+
+
+@spec("CUR-1")
+async def test_zeros_before_a_cursor_mean_nothing(gateway: Served) -> None:
+    await gateway.run()
+    assert await sequences(gateway, "after_sequence=" + "0" * 5000) == [1]
 
 
 @spec("CUR-5")

@@ -9,6 +9,7 @@ from runwire.errors import RunwireError
 
 # One of each. A class that is missing here fails the first test.
 EXAMPLES: tuple[RunwireError, ...] = (
+    errors.GatewayRunning(),
     errors.AlreadyResolved("appr_1", decision="approved"),
     errors.ArtifactNotFound("art_1"),
     errors.BodyTooLarge(1024),
@@ -18,6 +19,7 @@ EXAMPLES: tuple[RunwireError, ...] = (
     errors.Forbidden("admin"),
     errors.GatewayError("there is no run r", code="run_not_found", status=404, hint="check the id", details={"a": 1}),
     errors.GatewayUnreachable("http://127.0.0.1:7437", cause="connection refused"),
+    errors.HeadersTooLarge(1024),
     errors.HostNotAllowed("evil.example"),
     errors.IdempotencyConflict("key"),
     errors.ImportConflict("run_1", sequence=3),
@@ -29,11 +31,13 @@ EXAMPLES: tuple[RunwireError, ...] = (
     errors.InvalidLimit("0", maximum=5000),
     errors.InvalidRange(10),
     errors.InvalidRequest("that makes no sense"),
+    errors.MalformedRequest(),
     errors.MethodNotAllowed("PUT", allowed=("GET", "POST")),
     errors.NotFound("there is no such path"),
     errors.OriginNotAllowed("https://evil.example"),
     errors.QuotaExceeded("task_1", quota_bytes=10),
     errors.Refused("no"),
+    errors.RequestTimeout(),
     errors.RunActive("run_1"),
     errors.RunExists("run_1"),
     errors.RunFinished("run_1"),

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
-from runwire.errors import BodyTooLarge, InvalidRequest
-from runwire.gateway.errors import REQUEST_ID, RequestTimeout, wrong_body
+from runwire.errors import BodyTooLarge, InvalidRequest, RequestTimeout
+from runwire.gateway.errors import REQUEST_ID, wrong_body
 from runwire.journal.replies import Asked
 from runwire.journal.tokens import Token
 
@@ -119,5 +119,5 @@ class Call:
         except TimeoutError as error:
             raise RequestTimeout from error
         if message["type"] == "http.disconnect":
-            raise CallerGone
+            raise message.get("refusal") or CallerGone
         return message

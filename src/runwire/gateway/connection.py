@@ -13,8 +13,8 @@ from starlette.types import ASGIApp, Message, Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from runwire.errors import RunwireError, TooManyConnections
-from runwire.gateway.errors import HeadersTooLarge, MalformedRequest, RequestTimeout, error_headers, error_json
+from runwire.errors import HeadersTooLarge, MalformedRequest, RequestTimeout, RunwireError, TooManyConnections
+from runwire.gateway.errors import error_headers, error_json
 from runwire.gateway.socket_write import write_now
 
 HEALTH = "/healthz"
@@ -82,6 +82,7 @@ class Connection(HttpToolsProtocol):
     """uvicorn's connection with a bounded head, a bounded wait, a bounded number and a bounded buffer."""
 
     config: ServerSettings
+    cycle: "Exchange"
 
     def __init__(
         self,
@@ -221,7 +222,7 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
 
     def _refuse(self, error: RunwireError) -> None:
-        """Answer outside of any request and close; in the middle of another answer there is only closing."""
+        """Answer outside of any request, or as the one whose body is broken, and close; in mid-answer there is only closing."""
         if self._deaf or self.transport.is_closing():
             return
         if all(exchange.response_complete for exchange in self._exchanges):
@@ -232,6 +233,10 @@ class Connection(HttpToolsProtocol):
                 head += [name, b": ", value, b"\r\n"]
             self.transport.write(b"".join([*head, b"\r\n", body]))
             self.linger()
+        elif self.cycle.more_body and not self.cycle.response_started:
+            # What broke is the body of a request that is still to be answered, so that answer will tell.
+            self._deaf = True
+            self.cycle.spoil(error)
         else:
             self.transport.close()
 
@@ -254,9 +259,23 @@ class Exchange(RequestResponseCycle):
             keep_alive=connection.scope["http_version"] != "1.0" and connection.parser.should_keep_alive(),
             on_response=connection.on_response_complete,
         )
+        self._spoilt: RunwireError | None = None
         self._linger = connection.linger
         self._socket = connection.transport.get_extra_info("socket").fileno()
         connection.scope["extensions"] = {_STRAIGHT: {"exchange": self}}
+
+    async def receive(self) -> Message:  # type: ignore[override]  # one type for all messages, as Starlette has it
+        """More of the body, or the end of the request: the caller has hung up, or what it sends cannot be read."""
+        if self._spoilt is None:
+            message = dict(await super().receive())
+            if self._spoilt is None:
+                return message
+        return {"type": "http.disconnect", "refusal": self._spoilt}
+
+    def spoil(self, error: RunwireError) -> None:
+        """Let nothing more of the body be read, because of this."""
+        self._spoilt = error
+        self.message_event.set()
 
     async def send(self, message: Message) -> None:  # type: ignore[override]  # one type for all messages, as Starlette has it
         """Write part of the answer. Returns when it is the socket's, but for one write that may wait its turn."""

@@ -7,7 +7,6 @@ from starlette.responses import Response
 
 from runwire.errors import (
     InvalidBody,
-    InvalidRequest,
     MethodNotAllowed,
     RunwireError,
     Unauthorized,
@@ -22,30 +21,6 @@ REQUEST_ID = b"x-request-id"
 _ENCODER = msgspec.json.Encoder()
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _PLACE = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)
-
-
-class MalformedRequest(InvalidRequest):
-    """What was sent is not HTTP."""
-
-    code = "malformed_request"
-    hint = "speak HTTP/1.1; TLS and HTTP/2 end at a proxy in front of the gateway"
-
-
-class HeadersTooLarge(InvalidRequest):
-    """The request's head is larger than the gateway reads."""
-
-    code, status = "headers_too_large", 431
-    hint = "send fewer or shorter headers; filters that are long belong in several requests"
-
-    def __init__(self, limit_bytes: int) -> None:
-        super().__init__(f"the head passes {limit_bytes} bytes", details={"limit_bytes": limit_bytes})
-
-
-class RequestTimeout(InvalidRequest):
-    """The request did not arrive in time."""
-
-    code, status = "request_timeout", 408
-    hint = "send the request in one go"
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):

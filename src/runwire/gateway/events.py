@@ -65,7 +65,7 @@ async def read_run(services: Services, call: Call, send: Send) -> None:
     elif call.method == "HEAD":
         await answer_empty(call, send, _FORMS[form])
     elif form == SSE:
-        async with followed(call, send, services.tally) as writer:
+        async with followed(call, send, services.tally, services.tenures) as writer:
             stream = RunStream(services, wanted.run_id, wanted.cursor, _only(wanted.accepts))
             await stream.send(writer, wanted.head)
     elif form == NDJSON:

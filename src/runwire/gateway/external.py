@@ -13,6 +13,7 @@ from runwire.gateway.events import find_run
 from runwire.gateway.json import json_bytes, require_shallow
 from runwire.gateway.services import Services
 from runwire.journal.frames import split
+from runwire.journal.redaction.redactor import Redactor
 from runwire.protocol.events.external import PREFIX, external
 from runwire.protocol.payload import Opaque
 
@@ -42,7 +43,7 @@ async def append_events(services: Services, call: Call) -> Response:
     require_shallow(await call.body(limit_bytes))
     info = await find_run(services, call)
     run_id = info.birth.run_id
-    payloads = [_payload(event) for event in _events(asked)]
+    payloads = [_payload(event, services.journal.redactor) for event in _events(asked)]
     also = None if call.asked is None else services.replies.claim(call.asked)
     stored = await services.journal.append_all(run_id, payloads, also=also)
     envelopes = await _stored(services, run_id, stored.sequence, len(payloads))
@@ -61,9 +62,12 @@ def _events(asked: NewEvents) -> Sequence[NewEvent]:
     return [NewEvent(type=asked.type, data=msgspec.Raw(b"{}") if isinstance(asked.data, UnsetType) else asked.data)]
 
 
-def _payload(event: NewEvent) -> Opaque:
+def _payload(event: NewEvent, redactor: Redactor) -> Opaque:
     if not event.type.startswith(PREFIX):
         raise TypeNotAllowed(event.type)
+    # Readers tell events apart by their type, so it is never redacted.
+    if redactor.contains_known_value(event.type.encode()):
+        raise InvalidBody("the type holds a secret")
     try:
         return external(event.type, bytes(event.data))
     except ValueError as error:

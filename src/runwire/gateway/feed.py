@@ -105,12 +105,14 @@ async def list_feed(services: Services, call: Call, send: Send) -> None:
 async def stream_feed(services: Services, call: Call, send: Send) -> None:
     """Answer with all runs' events as they become durable."""
     wanted = _Filter.of(services, call)
-    given = call.header(b"last-event-id") or call.query.get("cursor")
+    given = call.header(b"last-event-id")
+    if given is None:
+        given = call.query.get("cursor")
     position = _start(call, given, await _end(services.journal.reader), default="now")
     if call.method == "HEAD":
         await answer_empty(call, send, SSE_HEADERS)
         return
-    async with followed(call, send, services.tally) as writer:
+    async with followed(call, send, services.tally, services.tenures) as writer:
         await writer.put(RETRY)
         await _follow(services, writer, wanted, position)
 
@@ -129,7 +131,9 @@ async def _follow(services: Services, writer: StreamWriter, wanted: _Filter, pos
             continue
         elif not synced:
             synced = True
-            await writer.put(b'event: synced\ndata: {"cursor":"%b"}\n\n' % cursor_at(position))
+            # A reader that is cut off before its first event resumes here, and not at a later now.
+            cursor = cursor_at(position)
+            await writer.put(b'id: %b\nevent: synced\ndata: {"cursor":"%b"}\n\n' % (cursor, cursor))
         elif not await journal.bell.wait(ANY_RUN, writer.quiet_for(services.config.heartbeat_s)):
             await writer.put(HEARTBEAT)
 

@@ -18,8 +18,6 @@ from runwire.gateway.services import Services
 from runwire.ids import is_foreign_id
 from runwire.journal.disk import answering
 
-IMPORT_LIMIT_BYTES = 4 * 1024**3
-
 _PREFIX = "import-"
 _ABANDONED_NS = 24 * 3600 * 1_000_000_000
 
@@ -34,7 +32,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 async def import_run(services: Services, call: Call) -> Response:
     """Take in one run, byte for byte, or nothing of it."""
     agent = call.query.get("agent", "external")
-    if not is_foreign_id(agent):
+    if not is_foreign_id(agent) or services.journal.redactor.contains_known_value(agent.encode()):
         raise InvalidFilter("agent", agent)
     async with _spooled(services, call) as (file, digest):
 
@@ -51,7 +49,7 @@ async def _spooled(services: Services, call: Call) -> AsyncGenerator[tuple[Path,
     folder = services.config.data
     with answering(), NamedTemporaryFile(dir=folder, prefix=_PREFIX, suffix=".part") as file:
         _sweep(folder, services.clock.now_ns() - _ABANDONED_NS)
-        async for piece in call.pieces(IMPORT_LIMIT_BYTES):
+        async for piece in call.pieces(services.config.import_limit_bytes):
             # The page cache takes it at once; waiting for a thread would cost more.
             file.write(piece)
             digest.update(piece)

@@ -7,19 +7,19 @@ import msgspec
 
 from runwire import errors
 from runwire.gateway.documented import KEY
-from runwire.gateway.errors import ErrorReply, HeadersTooLarge, MalformedRequest, RequestTimeout
+from runwire.gateway.errors import ErrorReply
 from runwire.gateway.operation import V1, Operation, Parameter, Schema
 from runwire.version import VERSION
 
 _REF = "#/components/schemas/{name}"
 _PATH_NAMES = re.compile(r"\{(\w+)\}")
 _EVERYWHERE: tuple[type[errors.RunwireError], ...] = (
-    MalformedRequest,
+    errors.MalformedRequest,
     errors.InvalidRequest,
     errors.HostNotAllowed,
     errors.OriginNotAllowed,
-    HeadersTooLarge,
-    RequestTimeout,
+    errors.HeadersTooLarge,
+    errors.RequestTimeout,
     errors.RunwireError,
     errors.StoreCorrupt,
     errors.StoreBusy,

@@ -81,6 +81,8 @@ class PruneReport(msgspec.Struct, frozen=True, kw_only=True):
 async def create_token(services: Services, call: Call) -> Response:
     """Make a token."""
     asked = await call.json(NewTokenRequest, services.config.body_limit_bytes)
+    if services.journal.redactor.contains_known_value(asked.name.encode()):
+        raise InvalidBody("the name holds a secret")
     try:
         made = await services.tokens.create(asked.name, asked.scopes, ttl_s=asked.ttl_s)
     except ValueError as error:
@@ -96,8 +98,9 @@ async def list_tokens(services: Services, call: Call) -> Response:  # noqa: ARG0
 
 
 async def revoke_token(services: Services, call: Call) -> Response:
-    """Make a token worthless."""
-    await services.tokens.revoke(call.path["token_id"])
+    """Make a token worthless, and end the streams that were opened with it."""
+    revoked = await services.tokens.revoke(call.path["token_id"])
+    services.tenures.revoke(revoked.token_id)
     return Response(status_code=204)
 
 

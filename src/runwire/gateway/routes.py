@@ -31,7 +31,7 @@ from runwire.gateway.events import read_run
 from runwire.gateway.external import append_events
 from runwire.gateway.feed import list_feed, stream_feed
 from runwire.gateway.health import Health, Readiness, healthz, metrics, readyz
-from runwire.gateway.importing import IMPORT_LIMIT_BYTES, Imported, import_run
+from runwire.gateway.importing import Imported, import_run
 from runwire.gateway.json import json_bytes
 from runwire.gateway.openapi import document
 from runwire.gateway.operation import V1, Body, Operation, Reply, json
@@ -147,7 +147,7 @@ def _writing() -> Iterator[Operation]:
         scope="write",
         answer=import_run,
         parameters=(doc.AGENT,),
-        body=Body(doc.TEXT, "application/x-ndjson", lambda _: IMPORT_LIMIT_BYTES, spooled=True),
+        body=Body(doc.TEXT, "application/x-ndjson", lambda services: services.config.import_limit_bytes, spooled=True),
         replies=json(Imported, "The run is here.", 201),
         refusals=doc.IMPORT_REFUSALS,
     )

@@ -7,6 +7,7 @@ from runwire.clock import Clock
 from runwire.config import Config
 from runwire.gateway.audience import Audiences
 from runwire.gateway.tally import Tally
+from runwire.gateway.tenure import Tenures
 from runwire.ids import Ids
 from runwire.journal.artifacts import Artifacts
 from runwire.journal.importing import Importer
@@ -34,11 +35,14 @@ class Services:
     """Set when the process is about to end: streams end, so that their readers resume elsewhere."""
     audiences: Audiences = field(init=False)
     """Who follows which run, live."""
+    tenures: Tenures = field(init=False)
+    """Which token keeps which streams open."""
 
     def __post_init__(self) -> None:
         """Make room for those who will follow."""
         audiences = Audiences(journal=self.journal, closing=self.closing, heartbeat_s=self.config.heartbeat_s)
         object.__setattr__(self, "audiences", audiences)
+        object.__setattr__(self, "tenures", Tenures(self.clock))
 
     def close_streams(self) -> None:
         """Tell every stream to end."""

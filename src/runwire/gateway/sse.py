@@ -13,6 +13,7 @@ from starlette.types import Send
 from runwire.gateway.call import Call, CallerGone, tell
 from runwire.gateway.connection import Straight, straight_of
 from runwire.gateway.tally import Tally
+from runwire.gateway.tenure import Tenures
 from runwire.journal.frames import END
 
 Headers = tuple[tuple[bytes, bytes], ...]
@@ -127,30 +128,20 @@ async def opened(
 
 
 @asynccontextmanager
-async def followed(call: Call, send: Send, tally: Tally) -> AsyncGenerator[StreamWriter]:
-    """Begin a live stream and end it after the block, which is left at once when the caller hangs up."""
-    stream = asyncio.current_task()
-    gone = False
-
-    def hang_up(watch: "asyncio.Task[None]") -> None:
-        nonlocal gone
-        if not watch.cancelled() and stream is not None:
-            gone = True
-            stream.cancel()
-
-    watch = asyncio.create_task(call.gone())
-    watch.add_done_callback(hang_up)
+async def followed(call: Call, send: Send, tally: Tally, tenures: Tenures) -> AsyncGenerator[StreamWriter]:
+    """Begin a live stream and end it after the block, which is left at once when the caller hangs up or may not stay."""
     tally.subscribers += 1
     try:
-        async with opened(call, send, tally, SSE_HEADERS) as writer:
-            yield writer
-    except asyncio.CancelledError:
-        if not gone or stream is None or stream.uncancel():
-            raise
+        async with opened(call, send, tally, SSE_HEADERS) as writer, tenures.under(call.caller) as tenure:
+            watch = asyncio.create_task(call.gone())
+            watch.add_done_callback(hang_up := lambda _: tenure.end())
+            try:
+                yield writer
+            finally:
+                watch.remove_done_callback(hang_up)
+                watch.cancel()
     finally:
         tally.subscribers -= 1
-        watch.remove_done_callback(hang_up)
-        watch.cancel()
 
 
 async def answer_empty(call: Call, send: Send, headers: Headers, status: int = 200) -> None:
