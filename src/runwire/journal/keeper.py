@@ -107,9 +107,12 @@ class Keeper:
                 await asyncio.sleep(1.0)
 
     async def _seal_while_growing(self) -> None:
+        settled = False
         while self._unsealed.bytes:
-            if self._unsealed.bytes < _GATHERED_BYTES and await self._more_comes():
+            if self._unsealed.bytes < _GATHERED_BYTES and (not settled or self._grown.is_set()):
+                settled = not await self._more_comes()
                 continue
+            self._grown.clear()
             async with self._alone:
                 await self._seal_one(pausing=True)
                 await self._tidy(self._still)
