@@ -127,17 +127,14 @@ def secrets(count: int = 200, seed: int = 5) -> list[str]:
 
 
 def leaking(clean: list[Draft], known: list[str]) -> list[Draft]:
-    """The same payloads, one in a thousand with a known secret in its text and one in a thousand with a bearer token.
-
-    That is more than agents leak: of ten thousand recorded events of real ones, none held a secret.
-    """
+    """The same payloads, one in a hundred with a known secret in its text and one in a hundred with a bearer token."""
     rng = random.Random(9)
     token = "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
     spoilt = list(clean)
-    for index in range(0, len(clean), 1_000):
+    for index in range(0, len(clean), 100):
         spoilt[index] = _spoil(clean[index], rng.choice(known))
-        if index + 500 < len(clean):
-            spoilt[index + 500] = _spoil(clean[index + 500], token)
+        if index + 50 < len(clean):
+            spoilt[index + 50] = _spoil(clean[index + 50], token)
     return spoilt
 
 

@@ -64,11 +64,11 @@ def test_envelopes_have_the_size_the_figures_speak_of() -> None:
     assert abs(mean - ENVELOPE_BYTES) < 8
 
 
-def test_one_payload_in_five_hundred_leaks() -> None:
-    clean, known = drafts(5_000), secrets()
+def test_one_payload_in_fifty_leaks() -> None:
+    clean, known = drafts(1_000), secrets()
 
     spoilt = leaking(clean, known)
 
     leaks = [draft for draft, other in zip(spoilt, clean, strict=True) if draft != other]
-    assert len(leaks) == 10
+    assert len(leaks) == 20
     assert all(b"Bearer" in draft.data or any(secret.encode() in draft.data for secret in known) for draft in leaks)

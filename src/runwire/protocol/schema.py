@@ -81,4 +81,5 @@ def _event() -> Schema:
 def _anything(cls: type) -> Schema:
     if cls is object:
         return {"description": "Any JSON value."}
+    # This is how msgspec wants a hook to say that it does not know a type.
     raise NotImplementedError(cls)
