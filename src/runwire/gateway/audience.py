@@ -1,17 +1,19 @@
 """Everybody who follows one run and has all of it. New frames go to them in one sweep, without waking a task for each."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from time import perf_counter
 
 from runwire.errors import RunwireError
 from runwire.gateway.call import CallerGone
-from runwire.gateway.sse import FRAMES_BYTES, StreamWriter
+from runwire.gateway.sse import FRAMES_BYTES, Only, StreamWriter
 from runwire.journal.frames import last_sequence
 from runwire.journal.journal import Journal
 from runwire.journal.records import Batch
 
-Only = Callable[[bytes], bytes]
-"""Keeps the frames that a reader wants."""
+# The loop keeps its clock still while it works, so a sweep looks at another.
+_SWEEP_S = 0.002
+_LOOK_EVERY = 32
 
 
 class Listener:
@@ -88,21 +90,30 @@ class Audience:
     async def _is_live(self) -> bool:
         """Serve everybody, and say whether there is more to wait for. Nothing is awaited after the last look at the log."""
         while True:
-            if self._sweep():
+            if await self._sweep():
                 await asyncio.sleep(0)
                 continue
             info = await self._reader.run(self._run_id)
             if info.story.finished or self._closing.is_set():
                 return False
-            if self._sweep():
+            if await self._sweep():
                 continue
             self._dismiss([listener for listener in self._listeners if listener.cursor < info.head_sequence])
             return True
 
-    def _sweep(self) -> bool:
-        """Send everybody what comes next; say whether there was anything."""
+    async def _sweep(self) -> bool:
+        """Send everybody what comes next; say whether there was anything. Nothing is awaited when there was not.
+
+        A sweep through many listeners lets others work in between, so that the log can grow while it is told.
+        """
         cursor, batch, some = -2, None, False
-        for listener in list(self._listeners):
+        pause_at = perf_counter() + _SWEEP_S
+        for number, listener in enumerate(list(self._listeners), start=1):
+            if some and not number % _LOOK_EVERY and perf_counter() >= pause_at:
+                await asyncio.sleep(0)
+                cursor, pause_at = -2, perf_counter() + _SWEEP_S
+            if listener not in self._listeners:
+                continue
             if listener.cursor != cursor:
                 cursor = listener.cursor
                 batch = self._reader.newest(self._run_id, cursor, FRAMES_BYTES)

@@ -15,7 +15,7 @@ from uvicorn.server import ServerState
 
 from runwire.errors import HeadersTooLarge, MalformedRequest, RequestTimeout, RunwireError, TooManyConnections
 from runwire.gateway.errors import error_headers, error_json
-from runwire.gateway.socket_write import write_now
+from runwire.gateway.socket_write import SocketOutlet, write_now
 
 HEALTH = "/healthz"
 _STRAIGHT = "runwire.straight"
@@ -30,12 +30,21 @@ _PIPELINE_MAX = 16
 class Straight(Protocol):
     """A way past the layers, straight to the socket: for a body without chunks, whose head has been sent."""
 
-    def push(self, frames: bytes, start: int) -> int:
-        """Hand bytes from `start` on to the socket and say how many it took."""
+    def push(self, frames: bytes) -> int:
+        """Hand bytes to the socket and say how many it took."""
         ...
 
     def write(self, rest: bytes) -> None:
         """Keep bytes until the socket has room for them."""
+        ...
+
+    @property
+    def waits(self) -> bool:
+        """Whether bytes are being kept."""
+        ...
+
+    def outlet(self) -> SocketOutlet:
+        """The socket for a thread. Nothing else may be sent until it has been closed, and no bytes may be kept."""
         ...
 
 
@@ -288,8 +297,8 @@ class Exchange(RequestResponseCycle):
         else:
             self._write_head(message["status"], message["headers"])
 
-    def push(self, frames: bytes, start: int) -> int:
-        """Hand bytes from `start` on to the socket and say how many it took. What it does not take is kept nowhere.
+    def push(self, frames: bytes) -> int:
+        """Hand bytes to the socket and say how many it took. What it does not take is kept nowhere.
 
         Only for a body without chunks. The transport's buffer is empty unless writing is paused, so nothing is overtaken.
         """
@@ -298,11 +307,22 @@ class Exchange(RequestResponseCycle):
             raise OSError("the client has hung up")
         if self.flow.write_paused:
             return 0
-        return write_now(self._socket, frames, start)
+        return write_now(self._socket, frames)
 
     def write(self, rest: bytes) -> None:
         """Keep bytes until the socket has room for them."""
         self.transport.write(rest)
+
+    @property
+    def waits(self) -> bool:
+        """Whether bytes are being kept."""
+        return bool(self.flow.write_paused)
+
+    def outlet(self) -> SocketOutlet:
+        """The socket for a thread, while nothing is kept and nothing else is sent."""
+        if self.disconnected or self.transport.is_closing():
+            raise OSError("the client has hung up")
+        return SocketOutlet(self._socket)
 
     def _write_head(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         self.response_started = True

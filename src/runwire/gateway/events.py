@@ -7,10 +7,9 @@ from starlette.types import Send
 
 from runwire.errors import CursorAhead, RunNotFound, ShuttingDown
 from runwire.gateway.accept import preferred
-from runwire.gateway.audience import Only
 from runwire.gateway.call import Call
 from runwire.gateway.parameters import limit, sequence_cursor, type_filter
-from runwire.gateway.replay import Put, Replay
+from runwire.gateway.replay import Replay
 from runwire.gateway.run_stream import RunStream
 from runwire.gateway.services import Services
 from runwire.gateway.sse import (
@@ -18,12 +17,13 @@ from runwire.gateway.sse import (
     SLICE_BYTES,
     SSE_HEADERS,
     Headers,
+    Only,
     StreamWriter,
     answer_empty,
     followed,
     opened,
 )
-from runwire.journal.frames import END, cut, envelopes, split
+from runwire.journal.frames import END, envelopes, split
 from runwire.journal.records import RunInfo
 from runwire.protocol.envelope import type_of
 
@@ -99,11 +99,11 @@ async def _export(services: Services, call: Call, send: Send, wanted: _Wanted) -
     """The whole log as it stands now, one envelope a line."""
     replay = Replay(
         reader=services.journal.reader,
-        tally=services.tally,
         closing=services.closing,
         run_id=wanted.run_id,
         cursor=wanted.cursor,
-        put=_in_lines(wanted.accepts),
+        only=_only(wanted.accepts),
+        put=_put_lines,
     )
     async with opened(call, send, services.tally, _FORMS[NDJSON]) as writer:
         await replay.send(writer, wanted.head)
@@ -140,17 +140,10 @@ def _page(frames: bytes, accepts: _Accepts | None, room: int, cursor: int) -> tu
     return page, cursor, False
 
 
-def _in_lines(accepts: _Accepts | None) -> Put:
-    """Send envelopes one a line, a slice at a time."""
-    only = _only(accepts)
-
-    async def put(writer: StreamWriter, frames: bytes, start: int) -> int:
-        end = cut(frames, SLICE_BYTES, start)
-        kept = frames[start:end] if only is None else only(frames[start:end])
-        await writer.put(b"".join([envelope + b"\n" for envelope in envelopes(kept)]))
-        return end
-
-    return put
+async def _put_lines(writer: StreamWriter, frames: bytes) -> int:
+    """Send envelopes one a line."""
+    await writer.put(b"".join([envelope + b"\n" for envelope in envelopes(frames)]))
+    return len(frames)
 
 
 def _only(accepts: _Accepts | None) -> Only | None:

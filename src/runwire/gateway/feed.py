@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from struct import Struct, error
 
-import apsw
 from starlette.types import Send
 
 from runwire.errors import CursorAhead, InvalidCursor, InvalidFilter, RunNotFound
@@ -77,7 +76,7 @@ class _Filter:
 async def list_feed(services: Services, call: Call, send: Send) -> None:
     """Answer with a page of all runs' events."""
     wanted, most, reader = _Filter.of(services, call), limit(call), services.journal.reader
-    end = await _end(reader)
+    end = await reader.feed_end()
     position = _start(call, call.query.get("cursor"), end, default="start")
     if call.method == "HEAD":
         await answer_empty(call, send, _LIST_HEADERS)
@@ -108,7 +107,7 @@ async def stream_feed(services: Services, call: Call, send: Send) -> None:
     given = call.header(b"last-event-id")
     if given is None:
         given = call.query.get("cursor")
-    position = _start(call, given, await _end(services.journal.reader), default="now")
+    position = _start(call, given, await services.journal.reader.feed_end(), default="now")
     if call.method == "HEAD":
         await answer_empty(call, send, SSE_HEADERS)
         return
@@ -181,14 +180,3 @@ def _start(call: Call, cursor: str | None, end: int, *, default: str) -> int:
             return 0
         case other:
             raise InvalidFilter("from", other)
-
-
-async def _end(reader: Reader) -> int:
-    """The position that the next event will take, or an earlier one: never one that a committed event lies behind."""
-    return await reader.query(_next_position)
-
-
-def _next_position(db: apsw.Connection) -> int:
-    unsealed = db.execute("SELECT position + count FROM commits ORDER BY position DESC LIMIT 1").fetchone()
-    sealed = db.execute("SELECT last_position + 1 FROM feed ORDER BY last_position DESC LIMIT 1").fetchone()
-    return max(0 if row is None else int(row[0]) for row in (unsealed, sealed))

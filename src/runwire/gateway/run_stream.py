@@ -3,11 +3,10 @@
 import asyncio
 
 from runwire.errors import RunNotFound
-from runwire.gateway.audience import Listener, Only
+from runwire.gateway.audience import Listener
 from runwire.gateway.replay import Replay
 from runwire.gateway.services import Services
-from runwire.gateway.sse import FRAMES_BYTES, HEARTBEAT, RETRY, StreamWriter
-from runwire.journal.frames import last_sequence, skip
+from runwire.gateway.sse import FRAMES_BYTES, HEARTBEAT, RETRY, Only, StreamWriter
 
 # How soon to look again when the log is said to be longer than what could be read of it.
 _LOOK_AGAIN_S = 0.5
@@ -31,11 +30,10 @@ class RunStream:
         self._only = only
         self._replay = Replay(
             reader=self._reader,
-            tally=services.tally,
             closing=services.closing,
             run_id=run_id,
             cursor=cursor,
-            put=self._put,
+            only=only,
         )
 
     async def send(self, writer: StreamWriter, head: int) -> None:
@@ -93,12 +91,3 @@ class RunStream:
         await self._replay.send(writer, head)
         if self._replay.cursor == before:
             await self._bell.wait(self._run_id, _LOOK_AGAIN_S)
-
-    async def _put(self, writer: StreamWriter, frames: bytes, start: int) -> int:
-        if self._only is None:
-            return await writer.put_frames(frames, start)
-        kept = self._only(frames[start:])
-        end = await writer.put_frames(kept) if kept else 0
-        if end == len(kept):
-            return len(frames)
-        return len(frames) - len(skip(frames, last_sequence(kept, end))) if end else start

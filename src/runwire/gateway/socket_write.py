@@ -1,4 +1,4 @@
-"""Writing to a socket without giving up the interpreter.
+"""Writing to a socket that never blocks: on the loop without giving up the interpreter, and from a thread.
 
 `os.write` and `socket.send` let other threads run meanwhile. With a thousand readers to serve, each such pause hands the
 interpreter to whichever thread compresses or reads, and getting it back takes longer than the write. The socket never
@@ -8,6 +8,7 @@ blocks, so there is nothing to wait for: the C function is called with the inter
 import ctypes
 import errno
 import os
+from threading import Lock
 
 _libc = ctypes.PyDLL(None, use_errno=True)
 _send = _libc.send
@@ -17,9 +18,9 @@ _send.restype = ctypes.c_ssize_t
 _FULL = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EINTR, errno.ENOBUFS})
 
 
-def write_now(socket: int, data: bytes, start: int = 0) -> int:
-    """Give a non-blocking socket as much from `start` on as it takes; return how much that was. A broken one is an OSError."""
-    taken: int = _send(socket, data if start == 0 else _address(data) + start, len(data) - start, 0)
+def write_now(socket: int, data: bytes) -> int:
+    """Give a non-blocking socket as much as it takes; return how much that was. A broken one is an OSError."""
+    taken: int = _send(socket, data, len(data), 0)
     if taken >= 0:
         return taken
     number = ctypes.get_errno()
@@ -28,6 +29,29 @@ def write_now(socket: int, data: bytes, start: int = 0) -> int:
     raise OSError(number, os.strerror(number))
 
 
-def _address(data: bytes) -> int:
-    """Where the bytes lie, for as long as somebody holds them: what remains of large data is sent without copying it."""
-    return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
+class SocketOutlet:
+    """A socket as a thread may write to it, though the loop closes it meanwhile."""
+
+    __slots__ = ("_lock", "_socket")
+
+    def __init__(self, socket: int) -> None:
+        """Write to a number of our own: when the connection's is closed, the next connection may be given it."""
+        self._socket: int | None = os.dup(socket)
+        self._lock = Lock()
+
+    def take(self, frames: bytes) -> int:
+        """Give the socket as much as it takes, and say how much that was. A broken or closed one is an OSError."""
+        with self._lock:
+            if self._socket is None:
+                raise OSError(errno.EBADF, "the outlet has been closed")
+            try:
+                return os.write(self._socket, frames)
+            except (BlockingIOError, InterruptedError):
+                return 0
+
+    def close(self) -> None:
+        """Let go of the socket, as soon as nobody is writing to it."""
+        with self._lock:
+            if self._socket is not None:
+                os.close(self._socket)
+                self._socket = None

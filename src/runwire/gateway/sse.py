@@ -5,7 +5,7 @@ socket has room. A reader that has stopped reading so costs its cursor and the r
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 from starlette.types import Send
@@ -14,7 +14,11 @@ from runwire.gateway.call import Call, CallerGone, tell
 from runwire.gateway.connection import Straight, straight_of
 from runwire.gateway.tally import Tally
 from runwire.gateway.tenure import Tenures
-from runwire.journal.frames import END
+from runwire.journal.frames import frame_end
+from runwire.journal.reader import Reader
+
+Only = Callable[[bytes], bytes]
+"""Keeps the frames that a reader wants."""
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -67,32 +71,50 @@ class StreamWriter:
         for start in range(0, len(piece), SLICE_BYTES):
             await self._put(piece[start : start + SLICE_BYTES], more=True)
 
-    async def put_frames(self, frames: bytes, start: int = 0) -> int:
-        """Send whole frames from `start` on, as many as the socket takes; return where the next one begins."""
+    async def put_frames(self, frames: bytes) -> int:
+        """Send whole frames, as many as the socket takes; return where the next one begins."""
         if self._straight is not None:
-            return self.push_frames(frames, start)
-        await self._put(frames[start:], more=True)
+            return self.push_frames(frames)
+        await self._put(frames, more=True)
         return len(frames)
 
-    def push_frames(self, frames: bytes, start: int = 0) -> int:
+    def push_frames(self, frames: bytes) -> int:
         """The same without ever waiting; only where `pushes`."""
-        straight = self._straight
-        if straight is None:
-            raise TypeError("this server offers no way straight to the socket")
+        straight = self._way()
+        if straight.waits:
+            return 0
         try:
-            taken = straight.push(frames, start)
+            taken = straight.push(frames)
         except OSError as error:
             raise CallerGone from error
-        self._tally.stream_bytes += taken
-        self._sent_at = self._loop.time()
-        reached = start + taken
-        if taken == 0 or reached == len(frames):
-            return reached
-        # The rest of the frame that was cut in two is all that has to wait.
-        end = frames.index(END, max(start, reached - 2)) + 2
-        if end > reached:
-            straight.write(frames[reached:end])
+        if taken == len(frames):
+            self._count(taken)
+            return taken
+        # The rest of the frame that was cut in two is all that has to wait; or, where there was no room at all, one whole
+        # frame, because only who has something to send is told of new room.
+        end = frame_end(frames, taken)
+        straight.write(frames[taken:end])
+        self._count(end)
         return end
+
+    async def pour(self, reader: Reader, run_id: str, after: int, only: Only | None) -> int | None:
+        """Send stored frames past `after`, as many as the socket takes; only where `pushes`.
+
+        Returns how far that went once the socket has room for more, or None at the end of what is stored.
+        """
+        straight = self._way()
+        await self.ready()
+        try:
+            poured = await reader.pour(run_id, after, straight.outlet, only)
+        except OSError as error:
+            raise CallerGone from error
+        if poured is None:
+            return None
+        self._count(poured.size)
+        if poured.rest:
+            straight.write(poured.rest)
+            await self.ready()
+        return poured.last
 
     def beat(self, heartbeat_s: float) -> float:
         """Push a heartbeat if one is due, unless the socket is full; return how long until the next."""
@@ -109,8 +131,16 @@ class StreamWriter:
     async def _put(self, piece: bytes, *, more: bool) -> None:
         await tell(self._send, {"type": "http.response.body", "body": piece, "more_body": more})
         if piece:
-            self._tally.stream_bytes += len(piece)
-            self._sent_at = self._loop.time()
+            self._count(len(piece))
+
+    def _way(self) -> Straight:
+        if self._straight is None:
+            raise TypeError("this server offers no way straight to the socket")
+        return self._straight
+
+    def _count(self, size: int) -> None:
+        self._tally.stream_bytes += size
+        self._sent_at = self._loop.time()
 
 
 @asynccontextmanager

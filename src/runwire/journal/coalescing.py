@@ -1,7 +1,6 @@
 """Coalescing: stream text waits a moment for more of its kind, and its last characters for proof that they are no secret."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -11,39 +10,45 @@ from runwire.protocol.payload import Opaque, Payload
 from runwire.protocol.stream import Delta, StreamKey, ends_block, stream_key, text_of, with_text
 
 
-@dataclass(slots=True)
 class _Stream:
-    """One open stream: a piece of it to copy the other fields from, and where its unreleased text begins."""
+    """One open stream: a piece of it to copy the other fields from, what has arrived, and where unreleased text begins."""
 
-    redactor: StreamRedactor
-    model: Delta
-    offset: int
+    __slots__ = ("_end", "_model", "_offset", "_pieces", "_redactor")
 
-    def feed(self, delta: Delta) -> str:
-        """The text that is free to go."""
+    def __init__(self, redactor: StreamRedactor, first: Delta) -> None:
+        self._redactor = redactor
+        self._model = first
+        self._pieces: list[str] = []
+        self._offset = self._end = first.byte_offset if isinstance(first, ShellOutputChunk) else 0
+
+    def take_in(self, delta: Delta) -> int:
+        """Keep a piece until it is asked for; say how many characters it has."""
         text = text_of(delta)
-        released = self.redactor.feed(text)
+        self._pieces.append(text)
         if isinstance(delta, ShellOutputChunk):
-            held = len(self.redactor.held.encode("utf-8", "surrogatepass"))
-            self.offset = delta.byte_offset + len(text.encode("utf-8", "surrogatepass")) - held
-        return released
+            self._end = delta.byte_offset + _bytes_in(text)
+        return len(text)
 
-    def piece(self, text: str, offset: int) -> Delta:
-        """A piece of this stream that begins at `offset`, as far as its kind counts bytes."""
-        skipped = offset - self.model.byte_offset if isinstance(self.model, ShellOutputChunk) else 0
-        return with_text(self.model, text, skipped_bytes=skipped)
+    def release(self, *, final: bool) -> Delta | None:
+        """What is free to go of all that has arrived, as one piece; at the end of the stream, all of it."""
+        redactor, offset = self._redactor, self._offset
+        replaced = redactor.replaced
+        # One look at many pieces costs little more than a look at one, and finds the same however they were cut.
+        text = redactor.feed("".join(self._pieces))
+        self._pieces.clear()
+        if final:
+            text += redactor.close()
+        if isinstance(self._model, ShellOutputChunk):
+            self._offset = self._end - _bytes_in(redactor.held)
+        if not text:
+            return None
+        skipped = offset - self._model.byte_offset if isinstance(self._model, ShellOutputChunk) else 0
+        piece = with_text(self._model, text, skipped_bytes=skipped)
+        return _marked(piece) if redactor.replaced > replaced else piece
 
 
-@dataclass(slots=True)
-class _Waiting:
-    """Released text of one stream that has not been stored yet."""
-
-    key: StreamKey
-    stream: _Stream
-    offset: int
-    pieces: list[str]
-    replaced: int
-    size: int = 0
+def _bytes_in(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 class Lane:
@@ -53,43 +58,30 @@ class Lane:
         """No stream is open."""
         self._new_redactor = new_redactor
         self._streams: dict[StreamKey, _Stream] = {}
-        self._waiting: _Waiting | None = None
-
-    @property
-    def size(self) -> int:
+        self._waiting: StreamKey | None = None
+        self.size = 0
         """How many characters wait."""
-        return 0 if self._waiting is None else self._waiting.size
 
     @property
     def empty(self) -> bool:
         """Whether nothing is open and nothing waits."""
-        return not self._streams and self._waiting is None
+        return not self._streams
 
     def push(self, delta: Delta) -> Delta | None:
         """Take in one piece; return what must be stored first because this piece is of another stream."""
         key = stream_key(delta)
-        waiting = self._waiting
-        pushed_out = self.take() if waiting is not None and waiting.key != key else None
+        pushed_out = self.take() if self._waiting is not None and self._waiting != key else None
         stream = self._streams.get(key)
         if stream is None:
-            offset = delta.byte_offset if isinstance(delta, ShellOutputChunk) else 0
-            stream = self._streams[key] = _Stream(self._new_redactor(), delta, offset)
-        offset, replaced = stream.offset, stream.redactor.replaced
-        released = stream.feed(delta)
-        if released:
-            if self._waiting is None:
-                self._waiting = _Waiting(key, stream, offset, [], replaced)
-            self._waiting.pieces.append(released)
-            self._waiting.size += len(released)
+            stream = self._streams[key] = _Stream(self._new_redactor(), delta)
+        self._waiting = key
+        self.size += stream.take_in(delta)
         return pushed_out
 
     def take(self) -> Delta | None:
-        """What waits to be stored, as one piece."""
-        waiting, self._waiting = self._waiting, None
-        if waiting is None:
-            return None
-        piece = waiting.stream.piece("".join(waiting.pieces), waiting.offset)
-        return _marked(piece) if waiting.stream.redactor.replaced > waiting.replaced else piece
+        """What waits and is free to go, as one piece."""
+        key, self._waiting, self.size = self._waiting, None, 0
+        return None if key is None else self._streams[key].release(final=False)
 
     def close(self, payload: Payload | Opaque) -> list[Delta]:
         """All that must be stored before `payload`: what waits, and the held-back ends of the streams that it ends."""
@@ -100,18 +92,14 @@ class Lane:
         return self._close(list(self._streams))
 
     def _close(self, keys: list[StreamKey]) -> list[Delta]:
-        out: list[Delta] = []
+        out: list[Delta | None] = []
         for key in keys:
-            stream = self._streams.pop(key)
-            if self._waiting is None or self._waiting.key != key:
-                out += self._taken()
-                self._waiting = _Waiting(key, stream, stream.offset, [], stream.redactor.replaced)
-            self._waiting.pieces.append(stream.redactor.close())
-        return out + self._taken()
-
-    def _taken(self) -> list[Delta]:
-        piece = self.take()
-        return [] if piece is None or not text_of(piece) else [piece]
+            if self._waiting != key:
+                out.append(self.take())
+            self._waiting, self.size = None, 0
+            out.append(self._streams.pop(key).release(final=True))
+        out.append(self.take())
+        return [piece for piece in out if piece is not None]
 
 
 def _marked(piece: Delta) -> Delta:

@@ -56,6 +56,11 @@ def cut(frames: bytes, max_bytes: int, start: int = 0) -> int:
     return at + 2
 
 
+def frame_end(frames: bytes, at: int) -> int:
+    """Where the frame ends that has been sent up to `at`: there, if it is whole, and behind the first one at the start."""
+    return frames.index(END, max(0, at - 2)) + 2
+
+
 def last_sequence(frames: bytes, end: int) -> int:
     """The sequence of the frame that ends at `end`."""
     before = frames.rfind(END, 0, end - 2)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import local
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import apsw
 
@@ -15,7 +15,7 @@ from runwire.errors import RunNotFound
 from runwire.journal.frames import cut, last_sequence
 from runwire.journal.records import Batch, FeedEvent, Head, RunInfo
 from runwire.journal.store.database import open_reader, snapshot
-from runwire.journal.store.reading import read_feed, read_segment
+from runwire.journal.store.reading import Keep, Poured, next_position, pour, read_feed, read_segment
 from runwire.journal.store.rows import list_heads, load_head
 from runwire.journal.store.unsealed import Unsealed
 from runwire.journal.tail import Tail
@@ -23,6 +23,9 @@ from runwire.journal.tail import Tail
 _T = TypeVar("_T")
 _COMMITS_A_READ = 64
 _PAGES = 32
+_THREADS = 4
+# Whoever pours keeps a thread for milliseconds. The others stay free for those who ask for little.
+_POURING_MAX = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,18 @@ class _Page:
     last: int
 
 
+class Outlet(Protocol):
+    """Where frames are poured: used in a thread until it is closed."""
+
+    def take(self, frames: bytes) -> int:
+        """Take as many bytes as there is room for, and say how many those were."""
+        ...
+
+    def close(self) -> None:
+        """Take nothing more; whoever still tries to hand something over fails."""
+        ...
+
+
 class Reader:
     """Reads runs and the feed. It never blocks the loop on the disk and never blocks a writer."""
 
@@ -43,7 +58,8 @@ class Reader:
         self._tail = tail
         self._unsealed = unsealed
         self._known = known
-        self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="runwire-read")
+        self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="runwire-read")
+        self._pouring = asyncio.Semaphore(_POURING_MAX)
         self._own = local()
         self._opened: list[apsw.Connection] = []
         self._keys: dict[str, int] = {}
@@ -80,6 +96,24 @@ class Reader:
         page = self._pages.get((run_id, after)) or await self._page(run_id, after)
         return None if page is None else self._slice(run_id, page, max_bytes)
 
+    async def pour(
+        self, run_id: str, after: int, open_outlet: Callable[[], Outlet], keep: Keep | None
+    ) -> Poured | None:
+        """Hand stored frames past `after`, or those to `keep`, to an outlet as long as it takes them; None at the end.
+
+        They go from the store to the outlet within one thread and wait nowhere, so that a reader far behind is served at
+        the speed of its connection and one who has stopped holds nothing. The outlet is open for no longer than the call,
+        even when the call is given up.
+        """
+        run_key = await self.key(run_id)
+        async with self._pouring:
+            positions = self._unsealed.positions(run_key, after, _COMMITS_A_READ)
+            outlet = open_outlet()
+            try:
+                return await self.query(lambda db: pour(db, run_key, after, positions, outlet.take, keep))
+            finally:
+                outlet.close()
+
     async def _page(self, run_id: str, after: int) -> _Page | None:
         run_key = await self.key(run_id)
         positions = self._unsealed.positions(run_key, after, _COMMITS_A_READ)
@@ -112,6 +146,10 @@ class Reader:
                 return events, following
             # A stretch of the feed that has been pruned whole.
             position = following
+
+    async def feed_end(self) -> int:
+        """The position that the next event will take, or an earlier one: never one that a committed event lies behind."""
+        return await self.query(next_position)
 
     async def query(self, work: Callable[[apsw.Connection], _T]) -> _T:
         """Run `work` on a read-only snapshot in a thread."""

@@ -4,8 +4,10 @@ It runs inside the append transaction and changes nothing: what it decides takes
 """
 
 from asyncio import Future
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import accumulate
 
 from msgspec import Raw, Struct, structs
 
@@ -36,7 +38,7 @@ class Request(Struct, frozen=True, gc=False):
     birth: RunBirth | None = None
     also: Effect | None = None
     plain: bool = False
-    """One event without lease, birth or further state: nothing about it needs to be checked on a living run."""
+    """Without lease, birth or further state, and ending the run at its end if at all: a living run takes it unchecked."""
 
 
 class Moment(Struct, frozen=True, gc=False):
@@ -114,17 +116,21 @@ def stamp(growth: Growth, items: Iterable[Item], event_ids: Iterator[str], now: 
 
 def redact(requests: Sequence[Request], redactor: Redactor) -> Sequence[Request]:
     """Take the secrets out of a group of requests. All are looked at in one pass, which nearly always finds nothing."""
-    fresh = [item.data for request in requests for item in request.items if not item.redacted]
-    found = redactor.redact_all(fresh)
+    found = redactor.redact_all([b"" if item.redacted else item.data for request in requests for item in request.items])
     if not found:
         return requests
-    return [structs.replace(request, items=[_clean(item, found) for item in request.items]) for request in requests]
+    ends = list(accumulate([len(request.items) for request in requests]))
+    clean = list(requests)
+    for number, data in found.items():
+        at = bisect_right(ends, number)
+        items = list(clean[at].items)
+        place = number - ends[at]
+        items[place] = _clean(items[place], data)
+        clean[at] = structs.replace(clean[at], items=items)
+    return clean
 
 
-def _clean(item: Item, found: Mapping[bytes, bytes]) -> Item:
-    data = item.data if item.redacted else found.get(item.data, item.data)
-    if data is item.data:
-        return item
+def _clean(item: Item, data: bytes) -> Item:
     # The run's story is told from the payload and is stored, too: it must not know the secret either.
     try:
         payload = decode_payload(item.payload.type, data)

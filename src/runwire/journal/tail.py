@@ -11,6 +11,8 @@ from runwire.journal.records import Batch, Commit, FeedEvent, Segment
 
 _GONE = Segment("", -1, -1, b"")
 _INDEXED_MAX = 4_096
+# Readers who wait share one or two. Many who stopped at places of their own must not keep one each.
+_SHARED_MAX = 16
 
 
 class _RunTail:
@@ -45,6 +47,8 @@ class _RunTail:
             return None
         known = self.batches.get((cursor, max_bytes))
         if known is None:
+            if len(self.batches) == _SHARED_MAX:
+                del self.batches[next(iter(self.batches))]
             known = self.batches[cursor, max_bytes] = self._join(at, cursor, max_bytes)
         return known
 

@@ -173,7 +173,9 @@ def test_any_payload_comes_out_clean_listed_and_settled(value: dict[str, object]
     if once is not data:
         paths = stored["redacted_paths"]
         assert paths == sorted(set(paths))
-        assert [path for path in paths if "redacted" not in f"{path}{at(stored, path)!r}"] == []
+        # What the payload had listed itself need not be a path of anything.
+        ours = set(paths).difference(REDACTOR.redact_text(text) for text in strings(value.get("redacted_paths")))
+        assert [path for path in ours if "redacted" not in f"{path}{at(stored, path)!r}"] == []
 
 
 @spec("RED-2", "RED-3")

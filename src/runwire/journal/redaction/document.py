@@ -79,14 +79,14 @@ class Document:
 
     def _string(self, start: int, end: int) -> None:
         level = self._levels[-1] if self._levels else None
-        text = _decoded(self._data[start:end])
+        text = decoded(self._data[start:end])
         if level is not None and level.wants_name:
             self._name(level, text, start, end)
             return
         kind = None if level is None else level.kind or level.name_kind
         redacted = self._redact_text(text) if kind is None or not text else placeholder(kind)
         if redacted != text:
-            self._edits.append((start, end, _encoded(redacted)))
+            self._edits.append((start, end, encoded(redacted)))
             if self._listed_from < 0 or self._listed_to >= 0:
                 self._paths.add(self._path())
 
@@ -97,7 +97,7 @@ class Document:
         redacted = text if lists_paths else self._redact_text(text)
         if redacted != text:
             redacted = _unlike(redacted, level.names)
-            self._edits.append((start, end, _encoded(redacted)))
+            self._edits.append((start, end, encoded(redacted)))
         level.name = redacted
         level.names.add(redacted)
         if redacted != text:
@@ -111,7 +111,7 @@ class Document:
 
     def _path(self) -> str:
         steps = (level.name if level.is_object else str(level.index) for level in self._levels)
-        return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in steps)
+        return "".join(map(step, steps))
 
     def _list_paths(self) -> None:
         """Write the list of paths: the one that is there, if any, with ours."""
@@ -134,7 +134,13 @@ class Document:
         return b"".join((*pieces, self._data[position:]))
 
 
-def _decoded(literal: bytes) -> str:
+def step(name: str) -> str:
+    """One step of a JSON Pointer: into the member of this name."""
+    return "/" + name.replace("~", "~0").replace("/", "~1")
+
+
+def decoded(literal: bytes) -> str:
+    """The text of a string, quotes and escapes resolved."""
     try:
         return _STRING.decode(literal)
     except msgspec.DecodeError:
@@ -142,7 +148,8 @@ def _decoded(literal: bytes) -> str:
         return str(json.loads(literal))
 
 
-def _encoded(text: str) -> bytes:
+def encoded(text: str) -> bytes:
+    """The text as a string of JSON."""
     try:
         return msgspec.json.encode(text)
     except UnicodeEncodeError:

@@ -1,9 +1,7 @@
 """The one place where secrets are taken out: of payloads before they are stored, of artifact bodies, of log lines."""
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from runwire.journal.redaction.document import Document
 from runwire.journal.redaction.placeholder import placeholder
@@ -11,6 +9,7 @@ from runwire.journal.redaction.scanner import Scanner, compile_shapes, known_spe
 from runwire.journal.redaction.secrets import KnownValue, SecretSet
 from runwire.journal.redaction.shapes import SHAPES
 from runwire.journal.redaction.sieve import Sieve
+from runwire.journal.redaction.splicing import spliced
 from runwire.journal.redaction.stream import StreamRedactor
 
 
@@ -41,35 +40,35 @@ class Redactor:
         lens = self._lens
         if lens.values is not self._secrets.values:
             lens = self._refocused()
-        return Document(data, self.redact_text).redacted() if lens.sieve.suspects(data) else data
+        places = lens.sieve.places(data)
+        if places is not None and not places:
+            return data
 
-    def redact_all(self, payloads: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """Redact many encoded payloads at once; return only those that change, each with what it becomes.
+        def redact_text(text: str) -> str:
+            return _counted(lens.scanner, text)[0]
 
-        One pass over all of them costs little more than over the longest; an encoded payload holds no raw newline.
-        """
-        suspected = self._refocused().sieve.suspected(b"\n".join(payloads))
-        if not suspected:
-            return {}
-        ends = list(accumulate(len(payload) + 1 for payload in payloads))
-        found: dict[bytes, bytes] = {}
-        for at in {bisect_right(ends, position) for position in suspected}:
-            payload = payloads[at]
-            redacted = self.redact(payload)
-            if redacted is not payload:
-                found[payload] = redacted
+        redacted = None if places is None else spliced(data, places, redact_text)
+        return Document(data, redact_text).redacted() if redacted is None else redacted
+
+    def redact_all(self, payloads: Sequence[bytes]) -> Mapping[int, bytes]:
+        """Redact many encoded payloads at once; return only those that change: their numbers, and what they become."""
+        found: dict[int, bytes] = {}
+        for number in self._refocused().sieve.suspected(payloads):
+            redacted = self.redact(payloads[number])
+            if redacted is not payloads[number]:
+                found[number] = redacted
         return found
 
     def redact_text(self, text: str) -> str:
         """Redact one whole text, exactly as a stream of its pieces would be."""
-        return self._counted(text)[0]
+        return _counted(self._scanner(), text)[0]
 
     def redact_body(self, body: bytes, *, is_text: bool) -> tuple[bytes, int]:
         """Redact the body of an artifact; say how many secrets were in it. Of bytes that are no text only known values."""
         if is_text:
             text = body.decode("utf-8", "surrogateescape")
-            redacted, count = self._counted(text)
-            return (redacted.encode("utf-8", "surrogateescape"), count) if count else (body, 0)
+            redacted, replaced = _counted(self._scanner(), text)
+            return (redacted.encode("utf-8", "surrogateescape"), replaced) if replaced else (body, 0)
         found = self._refocused().sieve.known_values(body)
         if not found:
             return body, 0
@@ -93,14 +92,6 @@ class Redactor:
         """Redact a log line or an error message."""
         return self.redact_text(text)
 
-    def _counted(self, text: str) -> tuple[str, int]:
-        scanner = self._scanner()
-        if not scanner.hits(text):
-            return text, 0
-        stream = StreamRedactor(lambda: scanner)
-        redacted = stream.feed(text) + stream.close()
-        return redacted, stream.replaced
-
     def _scanner(self) -> Scanner:
         lens = self._lens
         return lens.scanner if lens.values is self._secrets.values else self._refocused().scanner
@@ -116,3 +107,17 @@ class Redactor:
     def _focus(self, values: tuple[KnownValue, ...], ready: tuple[KnownValue, ...], kinds: Mapping[str, str]) -> _Lens:
         kinds = known_spellings(values[len(ready) :], kinds)
         return _Lens(values, kinds, Sieve(kinds, self._shapes), Scanner(kinds, self._shapes))
+
+
+def _counted(scanner: Scanner, text: str) -> tuple[str, int]:
+    """The text without its secrets, and how many there were. All of it is here, so one look decides."""
+    hits = scanner.hits(text)
+    if not hits:
+        return text, 0
+    spans = scanner.examine(text, 0, hits, None, final=True).spans
+    pieces: list[str] = []
+    position = 0
+    for span in spans:
+        pieces += (text[position : span.start], placeholder(span.kind))
+        position = span.end
+    return "".join((*pieces, text[position:])), len(spans)

@@ -91,9 +91,10 @@ class Span:
 
 
 def compile_shapes(shapes: tuple[Shape, ...]) -> tuple[tuple[Shape, Shaped], ...]:
-    """Make the patterns of all shapes, once for all scanners."""
+    """Make the patterns of all shapes, once for all scanners. Shapes whose bodies are alike share one."""
+    bodies = {(shape.body, shape.ending): body_of(shape) for shape in shapes}
     return tuple(
-        (shape, Shaped(shape.kind, rank, shape.anywhere, head_of(shape), body_of(shape)))
+        (shape, Shaped(shape.kind, rank, shape.anywhere, head_of(shape), bodies[shape.body, shape.ending]))
         for rank, shape in enumerate(shapes, start=1)
     )
 
@@ -162,7 +163,7 @@ class Scanner:
         scan = Scan(text, final=final, frontier=len(text) if final else self.certain(text, base))
         if carried is not None:
             scan.resume(carried)
-        for start, index in sorted((start, index) for index, start, _ in hits if start >= base):
+        for start, index in sorted([(start, index) for index, start, _ in hits if start >= base]):
             if start >= scan.frontier:
                 break
             if start < scan.passed:
@@ -177,12 +178,15 @@ class Scanner:
                 scan.look_for_known(start, known)
             for shaped in trigger.shaped:
                 scan.look_for_shape(start, shaped)
-        scan.withdraw()
+        if not final:
+            scan.withdraw()
         return scan
 
 
 class Scan:
     """One look at one text: `spans` are certain as far as they begin before `frontier`."""
+
+    __slots__ = ("_reached", "final", "frontier", "passed", "spans", "text")
 
     def __init__(self, text: str, *, final: bool, frontier: int) -> None:
         """Nothing has been found yet."""
@@ -228,15 +232,12 @@ class Scan:
         if not shaped.anywhere and not self._begins_a_word(start):
             return
         head = shaped.head
-        if head.patient and not self.final and head.waits(self.text, start):
+        if not self.final and head.patient and head.waits(self.text, start):
             self.frontier = min(self.frontier, start)
             return
         found = head.whole.match(self.text, start)
         if found is not None:
-            span = Span(found.start(1), found.end(1), shaped.kind, shaped.rank, start)
-            if shaped.body is not None:
-                self._grow(span, shaped.body, span.end)
-            self._add(span)
+            self._add_shape(start, found.span(1), shaped)
         elif not self.final and head.waits(self.text, start):
             self.frontier = min(self.frontier, start)
 
@@ -253,19 +254,40 @@ class Scan:
         closed = next((span.end for span in reversed(self.spans) if span.end <= start), 0)
         return closed == start or _ESCAPE_BEFORE.search(self.text, max(closed, start - LEFT_CONTEXT), start) is not None
 
-    def _grow(self, span: Span, body: Body, start: int) -> None:
+    def _add_shape(self, seen_from: int, head: tuple[int, int], shaped: Shaped) -> None:
+        start, end = head
+        if self.final and self.spans:
+            last = self.spans[-1]
+            if start < last.end and (last.start, last.rank) < (start, shaped.rank):
+                # Often a shape lies within a more telling one, as a token does in a header: at most it reaches further.
+                self._grow(last, shaped.body, end)
+                return
+        span = Span(start, end, shaped.kind, shaped.rank, seen_from)
+        self._grow(span, shaped.body, end)
+        self._add(span)
+
+    def _grow(self, span: Span, body: Body | None, start: int) -> None:
+        """Let a span reach over the body that begins at `start`."""
+        if start > span.end:
+            span.end = start
+        if body is None:
+            return
         # One body may be entered at many places of the same run; it ends where it ends.
         since, end, on = self._reached.get(id(body), (0, -1, None))
         if not since <= start < end:
             end, on = body.reach(self.text, start, final=self.final)
             self._reached[id(body)] = (start, end, on)
-        span.end = max(span.end, end)
+        if end > span.end:
+            span.end = end
         if on is not None:
             span.open_bodies.append((body, on))
             self.frontier = min(self.frontier, on)
 
     def _add(self, span: Span) -> None:
         """Insert a span, joined with those it overlaps; what touches stays apart."""
+        if not self.spans or self.spans[-1].end <= span.start:
+            self.spans.append(span)
+            return
         later: list[Span] = []
         while self.spans and self.spans[-1].start >= span.end:
             later.append(self.spans.pop())

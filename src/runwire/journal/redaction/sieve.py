@@ -4,10 +4,12 @@ It may suspect what is clean, and never passes what is not: whatever the scanner
 the rule about names in its members, makes the sieve suspect the text.
 """
 
-import itertools
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, count, product
+from operator import add
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
@@ -44,14 +46,19 @@ class _Trigger:
 
     def confirmed(self, data: bytes, start: int, end: int) -> bool:
         """Say whether a hit is more than a coincidence."""
+        return self.begins_secret(data, start) or self.concerns_all(data, start, end)
+
+    def begins_secret(self, data: bytes, start: int) -> bool:
+        """Say whether a secret may begin at a hit."""
         for beginning in self.telling:
             if data.startswith(beginning, start):
                 return True
-        for head in self.heads:
-            if head.match(data, start):
-                return True
-        if self.ends_name:
-            return _names_a_secret(data, start, end)
+        return any(head.match(data, start) for head in self.heads)
+
+    def concerns_all(self, data: bytes, start: int, end: int) -> bool:
+        """Say whether a hit matters beyond its own string: it ends a telling name, or an escape may hide anything."""
+        if self.ends_name and _names_a_secret(data, start, end):
+            return True
         return self.is_space or (self.is_escape and _is_escape(data, start))
 
 
@@ -70,26 +77,60 @@ class Sieve:
             for text in shape.triggers(TRIGGER_MAX):
                 triggers.setdefault(text.encode(), _Trigger()).heads.append(compiled.head.in_json)
         for ending in MEMBER_ENDINGS:
-            for letters in itertools.product(*((letter.lower(), letter.upper()) for letter in ending)):
+            for letters in product(*((letter.lower(), letter.upper()) for letter in ending)):
                 triggers.setdefault(f'{"".join(letters)}":'.encode(), _Trigger()).ends_name = True
         for text in _ODD_ESCAPES:
             triggers.setdefault(text.encode(), _Trigger()).is_escape = True
         for text in _ODD_SPACES:
             triggers.setdefault(text.encode(), _Trigger()).is_space = True
         self._triggers = tuple(triggers.values())
+        self._in_text = tuple(bool(trigger.known or trigger.heads) for trigger in self._triggers)
+        self._beyond_text = tuple(
+            trigger.ends_name or trigger.is_escape or trigger.is_space for trigger in self._triggers
+        )
         self._kinds = frozenset(kind.encode() for kind in kinds_shown(kinds, shapes))
         automaton = BytesAhoCorasick(triggers, implementation=Implementation.DFA if len(triggers) <= DFA_MAX else None)
         self._find = automaton.find_matches_as_indexes
 
     def suspects(self, data: bytes) -> bool:
         """Say whether an encoded JSON object may hold a secret."""
-        hits = self._find(data, True)
-        return bool(hits) and any(self._triggers[index].confirmed(data, start, end) for index, start, end in hits)
+        places = self.places(data)
+        return places is None or bool(places)
 
-    def suspected(self, data: bytes) -> list[int]:
-        """Where encoded JSON objects, one a line, may hold secrets."""
+    def places(self, data: bytes) -> list[int] | None:
+        """Where the strings of a suspected object hold a trigger of the scanner; None if that is not all to look at.
+
+        An object that is not suspected has no such places. In a string without one the scanner finds nothing.
+        """
+        places: list[int] = []
+        suspected = False
+        for index, start, end in self._find(data, True):
+            if self._beyond_text[index] and self._triggers[index].concerns_all(data, start, end):
+                return None
+            if self._in_text[index]:
+                places.append(start)
+                suspected = suspected or self._triggers[index].begins_secret(data, start)
+        return places if suspected else []
+
+    def suspected(self, payloads: Sequence[bytes]) -> list[int]:
+        """The numbers of those encoded JSON objects that may hold a secret.
+
+        One pass over all of them costs little more than over the longest; an encoded object holds no raw newline.
+        """
+        data = b"\n".join(payloads)
         hits = self._find(data, True)
-        return [start for index, start, end in hits if self._triggers[index].confirmed(data, start, end)]
+        if not hits:
+            return []
+        # Before the end of an object are as many newlines as objects, its own included.
+        ends = list(map(add, accumulate(map(len, payloads)), count(1)))
+        suspected: list[int] = []
+        settled = 0
+        for index, start, end in hits:
+            if start >= settled and self._triggers[index].confirmed(data, start, end):
+                number = bisect_right(ends, start)
+                suspected.append(number)
+                settled = ends[number]
+        return suspected
 
     def known_values(self, data: bytes) -> list[tuple[int, int, str]]:
         """Every known value in the bytes, in order and without overlaps, as (start, end, kind)."""

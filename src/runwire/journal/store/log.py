@@ -80,7 +80,7 @@ class Log:
             self._catch_up()
             entry = pack(head.run_key, head.first_sequence, count, 0, head.hash)
             save_head(self._db, head)
-            insert_commit(self._db, self._next_position, count, entry, b"")
+            self._insert_commit(self._next_position, count, entry, b"")
         commit = Commit(self._next_position, count, (), 0)
         self.unsealed.add(commit.position, entry, 0)
         self._next_position += count
@@ -98,6 +98,7 @@ class Log:
                 start = perf_counter()
                 db.execute("COMMIT")
                 self.sync_s = perf_counter() - start
+                self._version = db.data_version()
             except BaseException:
                 roll_back(db)
                 raise
@@ -157,7 +158,7 @@ class Log:
         if segments:
             body = b"".join([segment.frames for segment in segments])
             outcome.entries = b"".join(entries)
-            insert_commit(self._db, start, position - start, outcome.entries, body)
+            self._insert_commit(start, position - start, outcome.entries, body)
             outcome.commit = Commit(start, position - start, segments, len(body))
         return outcome, growths
 
@@ -211,7 +212,7 @@ class Log:
 
     def _catch_up(self) -> None:
         """Learn what other connections have committed since our last transaction; nobody can commit while we look."""
-        version = self._db.pragma("data_version")
+        version = self._db.data_version()
         self._leases_may_have_moved = version != self._version
         if version == self._version:
             return
@@ -232,14 +233,12 @@ class Log:
             self._heads = {run_id: head for run_id, head in self._heads.items() if head.run_key not in touched}
         self._version = version
 
-
-def insert_commit(db: apsw.Connection, position: int, count: int, entries: bytes, body: bytes) -> None:
-    """Write one commit row."""
-    db.execute(
-        "INSERT INTO commits (position, count, entries, checksum, body) VALUES (?, ?, ?, ?, ?)",
-        (position, count, entries, crc32(body), body),
-    )
-    db.execute("UPDATE feed_end SET next_position = ?", (position + count,))
+    def _insert_commit(self, position: int, count: int, entries: bytes, body: bytes) -> None:
+        self._db.execute(
+            "INSERT INTO commits (position, count, entries, checksum, body) VALUES (?, ?, ?, ?, ?)",
+            (position, count, entries, crc32(body), body),
+        )
+        self._db.execute("UPDATE feed_end SET next_position = ?", (position + count,))
 
 
 def require_whole_feed(db: apsw.Connection) -> None:

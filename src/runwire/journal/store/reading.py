@@ -1,13 +1,14 @@
 """The read side of the log: sealed chunks first, then the commits that no chunk has taken in yet."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from zlib import crc32
 
 import apsw
 import lz4.block
+from msgspec import Struct
 
 from runwire.errors import StoreCorrupt
-from runwire.journal.frames import skip, split
+from runwire.journal.frames import frame_end, last_sequence, skip, split
 from runwire.journal.records import FeedEvent, Segment
 from runwire.journal.store.entries import unpack, unpack_places
 
@@ -18,28 +19,82 @@ _CHUNKS = (
 _CHUNK = f"{_CHUNKS} LIMIT 1"
 # A page is what one trip to the disk brings: large enough that the trip does not count, small enough to wait for.
 _PAGE_BYTES = 512 * 1024
+# What is poured in one go takes a few milliseconds; then others have their turn.
+_POUR_BYTES = 4 * 1024 * 1024
 _CHECKSUM_BYTES = 4
 _Page = tuple[int, dict[int, bytes]]
 _COMMIT = "SELECT entries, checksum, body FROM commits WHERE position = ?"
+
+
+Take = Callable[[bytes], int]
+"""Takes as many bytes as it has room for, and says how many those were."""
+
+
+Keep = Callable[[bytes], bytes]
+"""Leaves out some of the frames."""
+
+
+class Poured(Struct, frozen=True, gc=False):
+    """How far a taker got, in sequences and in bytes, once it has the rest of the frame that it broke off in, too."""
+
+    last: int
+    size: int
+    rest: bytes = b""
+
+
+def pour(
+    db: apsw.Connection, run_key: int, after: int, positions: Sequence[int], take: Take, keep: Keep | None = None
+) -> Poured | None:
+    """Hand the stored frames of a run past `after` to a taker, some MB at most; None when there are none.
+
+    A chunk is held only while it is taken. Nothing is joined or copied, and nothing is read beyond what there is room for.
+    A taker without room for anything is given one frame to keep until it has.
+    """
+    last, read, size = after, 0, 0
+    for upto, frames in _stored(db, run_key, after, positions):
+        kept = frames if keep is None else keep(frames)
+        taken = take(kept)
+        if taken < len(kept):
+            end = frame_end(kept, taken)
+            return Poured(last_sequence(kept, end), size + end, kept[taken:end])
+        last, read, size = upto, read + len(frames), size + taken
+        if read >= _POUR_BYTES:
+            break
+    return None if last == after else Poured(last, size)
 
 
 def read_segment(db: apsw.Connection, run_key: int, after: int, positions: Sequence[int]) -> Segment | None:
     """The next stored frames of a run past `after`: some chunks, or what the given commits hold; None at the end."""
     pieces: list[bytes] = []
     size, last = 0, after
-    for first, upto, length, body in db.execute(_CHUNKS, (run_key, after)):
-        frames = inflate(body, length, run_key, first)
-        pieces.append(skip(frames, after) if first <= after else frames)
-        size, last = size + length, upto
+    for upto, frames in _stored(db, run_key, after, positions):
+        pieces.append(frames)
+        size, last = size + len(frames), upto
         if size >= _PAGE_BYTES:
             break
     if not pieces:
-        for position in positions:
-            for first, upto, frames in _of_run(db, position, run_key):
-                if upto > last:
-                    pieces.append(skip(frames, last) if first <= last else frames)
-                    last = upto
-    return Segment("", after + 1, last, b"".join(pieces)) if pieces else None
+        return None
+    return Segment("", after + 1, last, pieces[0] if len(pieces) == 1 else b"".join(pieces))
+
+
+def _stored(db: apsw.Connection, run_key: int, after: int, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    """A run's frames past `after` as they are stored, and the sequence that each piece ends with.
+
+    What is sealed comes first; the given commits are looked at only when nothing is.
+    """
+    sealed = False
+    for first, upto, size, body in db.execute(_CHUNKS, (run_key, after)):
+        sealed = True
+        frames = inflate(body, size, run_key, first)
+        yield upto, skip(frames, after) if first <= after else frames
+    if sealed:
+        return
+    last = after
+    for position in positions:
+        for first, upto, frames in _of_run(db, position, run_key):
+            if upto > last:
+                yield upto, skip(frames, last) if first <= last else frames
+                last = upto
 
 
 def inflate(body: bytes, size: int, run_key: int, first: int) -> bytes:
@@ -47,7 +102,8 @@ def inflate(body: bytes, size: int, run_key: int, first: int) -> bytes:
     packed = memoryview(body)[_CHECKSUM_BYTES:]
     if crc32(packed) != int.from_bytes(body[:_CHECKSUM_BYTES], "big"):
         raise StoreCorrupt(f"chunk {first} of run {run_key}: its checksum does not fit its body")
-    return bytes(lz4.block.decompress(packed, uncompressed_size=size))
+    frames: bytes = lz4.block.decompress(packed, uncompressed_size=size)
+    return frames
 
 
 def deflate(frames: bytes) -> bytes:
@@ -69,6 +125,13 @@ def _of_run(db: apsw.Connection, position: int, run_key: int) -> list[tuple[int,
             found.append((entry.first, entry.last, body[at : at + entry.length]))
         at += entry.length
     return found
+
+
+def next_position(db: apsw.Connection) -> int:
+    """The feed position that follows everything stored."""
+    unsealed = db.execute("SELECT position + count FROM commits ORDER BY position DESC LIMIT 1").fetchone()
+    sealed = db.execute("SELECT last_position + 1 FROM feed ORDER BY last_position DESC LIMIT 1").fetchone()
+    return max(0 if row is None else int(row[0]) for row in (unsealed, sealed))
 
 
 def read_feed(db: apsw.Connection, position: int, limit: int) -> tuple[list[FeedEvent], int]:

@@ -181,7 +181,6 @@ def _newest(frames: bytes) -> str:
 
 
 def insert_chunks(db: apsw.Connection, chunks: list[Chunk]) -> None:
-    """Write chunks inside the caller's transaction."""
     """Write chunks, inside the caller's transaction."""
     for chunk in chunks:
         if chunk.replaces is not None:
