@@ -154,6 +154,10 @@ export interface RunQueued {
   prior_run_id?: string | null;
   /** Who does the work, such as native, claude or acp:name. */
   agent?: string;
+  /** The run that started this one for a part of its work. */
+  parent_run_id?: string;
+  /** What a kind that calls no model is to execute. */
+  input?: Record<string, unknown>;
   /** JSON Pointers, within data, of the values that were redacted. */
   redacted_paths?: Array<string>;
 }
@@ -358,6 +362,10 @@ export interface ToolStarted {
   turn_index?: number;
   /** How long the call may take. */
   timeout_ms?: number;
+  /** The arguments in use, where they are not the proposed ones. */
+  input?: Record<string, unknown>;
+  /** Who changed the arguments: an approver, or a hook. */
+  changed_by?: string;
   /** JSON Pointers, within data, of the values that were redacted. */
   redacted_paths?: Array<string>;
 }
@@ -379,6 +387,8 @@ export interface ToolCompleted {
   /** What became of an MCP call, such as dispatched. */
   result?: string;
   result_artifact_id?: string;
+  /** What the model is told, when that is short; otherwise the result artifact holds it. */
+  output?: string;
   /** JSON Pointers, within data, of the values that were redacted. */
   redacted_paths?: Array<string>;
 }
@@ -403,6 +413,8 @@ export interface ToolFailed {
   /** What became of an MCP call, such as failed. */
   result?: string;
   result_artifact_id?: string;
+  /** What the model is told, when that is short; otherwise the result artifact holds it. */
+  output?: string;
   /** JSON Pointers, within data, of the values that were redacted. */
   redacted_paths?: Array<string>;
 }
@@ -423,6 +435,8 @@ export interface ToolCancelled {
   by: string;
   reason?: string;
   result_artifact_id?: string;
+  /** What the model is told, when that is short; otherwise the result artifact holds it. */
+  output?: string;
   /** JSON Pointers, within data, of the values that were redacted. */
   redacted_paths?: Array<string>;
 }
@@ -443,6 +457,8 @@ export interface ToolTimedOut {
   limit: string;
   message: string;
   result_artifact_id?: string;
+  /** What the model is told, when that is short; otherwise the result artifact holds it. */
+  output?: string;
   /** JSON Pointers, within data, of the values that were redacted. */
   redacted_paths?: Array<string>;
 }
@@ -617,6 +633,12 @@ export interface ApprovalRequested {
   policy_reason: string;
   /** When the request times out. */
   expires_at?: string;
+  /** The arguments of the call, for whoever decides to see and edit. */
+  input?: Record<string, unknown>;
+  /** A digest of the exact call; a decision is good for no other. */
+  input_digest?: string;
+  /** What the call would do: reads, writes, executes, network. */
+  effects?: Array<string>;
   /** JSON Pointers, within data, of the values that were redacted. */
   redacted_paths?: Array<string>;
 }
@@ -915,6 +937,8 @@ export interface AssistantThinkingComplete {
   turn_index: number;
   block_index: number;
   text: string;
+  /** The provider's proof that the reasoning is its own; needed to send it back. */
+  signature?: string;
   /** JSON Pointers, within data, of the values that were redacted. */
   redacted_paths?: Array<string>;
 }

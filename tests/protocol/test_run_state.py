@@ -210,7 +210,8 @@ def test_totals_come_from_turns_or_ticks_whichever_knows_more() -> None:
     assert (state.input_tokens, state.output_tokens, state.cost_micros_usd) == (12_400, 312, 14_320)
     assert (state.budget_micros_usd, state.budget_remaining_micros_usd) == (50_000, 35_680)
     exceeded = CostBudgetExceeded(cumulative_cost_micros_usd=50_240, task_budget_micros_usd=50_000, action="halted")
-    assert fold_run([exceeded], state).cost_micros_usd == 50_240
+    # What it sums is the whole task, of which this run may be a part.
+    assert fold_run([exceeded], state).cost_micros_usd == 14_320
 
 
 def test_a_failed_turn_still_costs_what_it_cost() -> None:

@@ -18,6 +18,16 @@ class ApprovalRequested(Payload):
     summary: Annotated[str, Meta(description="One line for a person: what will happen if approved.")]
     policy_reason: Annotated[str, Meta(description="Why a decision is needed.")]
     expires_at: Annotated[str | UnsetType, Meta(description="When the request times out.")] = UNSET
+    input: Annotated[
+        dict[str, object] | UnsetType,
+        Meta(description="The arguments of the call, for whoever decides to see and edit."),
+    ] = UNSET
+    input_digest: Annotated[
+        str | UnsetType, Meta(description="A digest of the exact call; a decision is good for no other.")
+    ] = UNSET
+    effects: Annotated[
+        list[str] | UnsetType, Meta(description="What the call would do: reads, writes, executes, network.")
+    ] = UNSET
 
 
 class ApprovalResolved(Payload):

@@ -25,6 +25,9 @@ class AssistantThinkingComplete(Payload):
     turn_index: Count
     block_index: Count
     text: str
+    signature: Annotated[
+        str | UnsetType, Meta(description="The provider's proof that the reasoning is its own; needed to send it back.")
+    ] = UNSET
 
 
 class AssistantToolInputDelta(Payload):

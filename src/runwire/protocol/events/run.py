@@ -21,6 +21,12 @@ class RunQueued(Payload):
     agent: Annotated[str | UnsetType, Meta(description="Who does the work, such as native, claude or acp:name.")] = (
         UNSET
     )
+    parent_run_id: Annotated[
+        str | UnsetType, Meta(description="The run that started this one for a part of its work.")
+    ] = UNSET
+    input: Annotated[
+        dict[str, object] | UnsetType, Meta(description="What a kind that calls no model is to execute.")
+    ] = UNSET
 
 
 class RunStarted(Payload):

@@ -6,6 +6,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from runwire.protocol.payload import Count, Payload
 
+_Output = Annotated[
+    str | UnsetType,
+    Meta(description="What the model is told, when that is short; otherwise the result artifact holds it."),
+]
+
 
 class ToolEvent(Payload):
     """What every event of a tool call's own life carries."""
@@ -35,6 +40,12 @@ class ToolStarted(ToolEvent):
 
     turn_index: Count | UnsetType = UNSET
     timeout_ms: Annotated[Count | UnsetType, Meta(description="How long the call may take.")] = UNSET
+    input: Annotated[
+        dict[str, object] | UnsetType, Meta(description="The arguments in use, where they are not the proposed ones.")
+    ] = UNSET
+    changed_by: Annotated[str | UnsetType, Meta(description="Who changed the arguments: an approver, or a hook.")] = (
+        UNSET
+    )
 
 
 class ToolCompleted(ToolEvent):
@@ -46,6 +57,7 @@ class ToolCompleted(ToolEvent):
     summary: Annotated[str | UnsetType, Meta(description="One line for a person.")] = UNSET
     result: Annotated[str | UnsetType, Meta(description="What became of an MCP call, such as dispatched.")] = UNSET
     result_artifact_id: str | UnsetType = UNSET
+    output: _Output = UNSET
 
 
 class ToolFailed(ToolEvent):
@@ -59,6 +71,7 @@ class ToolFailed(ToolEvent):
     summary: Annotated[str | UnsetType, Meta(description="One line for a person.")] = UNSET
     result: Annotated[str | UnsetType, Meta(description="What became of an MCP call, such as failed.")] = UNSET
     result_artifact_id: str | UnsetType = UNSET
+    output: _Output = UNSET
 
 
 class ToolCancelled(ToolEvent):
@@ -70,6 +83,7 @@ class ToolCancelled(ToolEvent):
     by: Annotated[str, Meta(description="Who asked: operator, system, or the name of a token.")]
     reason: str = ""
     result_artifact_id: str | UnsetType = UNSET
+    output: _Output = UNSET
 
 
 class ToolTimedOut(ToolEvent):
@@ -81,3 +95,4 @@ class ToolTimedOut(ToolEvent):
     limit: Annotated[str, Meta(description="Which limit was passed: wall_clock or output_bytes.")]
     message: str
     result_artifact_id: str | UnsetType = UNSET
+    output: _Output = UNSET

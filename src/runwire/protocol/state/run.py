@@ -274,11 +274,8 @@ def _cost_tick(state: RunState, payload: CostTick, _: int) -> RunState:
 
 
 def _budget(state: RunState, payload: CostBudgetWarning | CostBudgetExceeded, _: int) -> RunState:
-    return replace(
-        state,
-        cost_micros_usd=max(state.cost_micros_usd, payload.cumulative_cost_micros_usd),
-        budget_micros_usd=payload.task_budget_micros_usd,
-    )
+    # Its sum is the whole task's, over all its runs: only the ceiling says something of this one.
+    return replace(state, budget_micros_usd=payload.task_budget_micros_usd)
 
 
 def _rewrote(state: RunState, payload: PolicyModelRewrote, _: int) -> RunState:
