@@ -18,8 +18,9 @@ help: ## Say what can be made
 .PHONY: setup
 setup: $(SETUP) ## Make the virtual environment with the pinned packages
 
-$(SETUP): pyproject.toml requirements.lock requirements-dev.lock scripts/venv
+$(SETUP): pyproject.toml requirements.lock requirements-dev.lock scripts/venv scripts/bubblewrap
 	@scripts/venv $(VENV)
+	@scripts/bubblewrap
 	@touch $@
 
 .PHONY: run
@@ -29,6 +30,7 @@ run: $(SETUP) ## Start the gateway
 .PHONY: test
 test: $(SETUP) $(BROWSER) ## Run the tests
 	@scripts/chromium
+	@scripts/bubblewrap
 	@$(PYTHON) -m pytest
 
 $(BROWSER): tests/browser/package.json tests/browser/package-lock.json

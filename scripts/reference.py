@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, get_args, get_origin, get_type_hints
 
@@ -9,17 +10,19 @@ import msgspec
 from msgspec import NODEFAULT, Meta
 
 from runwire import errors
-from runwire.config import Config, environment_name
+from runwire.config import ONLY_IN_FILE, Config, environment_name
 
 REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
 NOT_IN_FILE = {"data", "token"}
+# Rooms that have leaves of their own on the tree of errors; importing them hangs those up.
+LEAVES = ("runwire.workspace.errors", "runwire.native.errors", "runwire.runs.errors")
 
 
 def config_page() -> str:
     """Every setting with its default and meaning."""
     kinds = get_type_hints(Config, include_extras=True)
     rows = [
-        f"| `{field.name}` | `{environment_name(field.name)}` | {_default(field.default)} | {_description(kinds[field.name])} |"
+        f"| `{field.name}` | {_variable(field.name)} | {_default(field)} | {_description(kinds[field.name])} |"
         for field in msgspec.structs.fields(Config)
     ]
     return "\n".join(
@@ -31,7 +34,7 @@ def config_page() -> str:
             "Defaults < `config.toml` in the data directory < environment < options of the command. In the file a list is an array,",
             "in the environment its parts are separated by commas. An unknown key in the file is an error. "
             + " and ".join(f"`{key}`" for key in sorted(NOT_IN_FILE)),
-            "cannot stand in the file.",
+            "cannot stand in the file, and tables can stand nowhere else.",
             "",
             "| setting | environment | default | meaning |",
             "|---|---|---|---|",
@@ -43,6 +46,8 @@ def config_page() -> str:
 
 def errors_page() -> str:
     """Every error with its status and what to do."""
+    for module in LEAVES:
+        import_module(module)
     rows = [
         f"| `{kind.code}` | {kind.status} | {_sentence(kind)} | {vars(kind).get('hint', 'see the hint of the answer')} |"
         for kind in _descendants(errors.RunwireError)
@@ -52,7 +57,7 @@ def errors_page() -> str:
         [
             "# Errors",
             "",
-            "Generated from `runwire/errors.py` by `make generate`.",
+            "Generated from `runwire/errors.py` and the `errors.py` of its rooms by `make generate`.",
             "",
             "The gateway answers every failure in one shape. Programs match `code`; `message` and `hint` are for people and may be reworded.",
             "",
@@ -78,10 +83,15 @@ def _sentence(kind: type) -> str:
     return (kind.__doc__ or "").partition("\n")[0]
 
 
-def _default(value: object) -> str:
-    if value is NODEFAULT:
+def _variable(key: str) -> str:
+    return "" if key in ONLY_IN_FILE else f"`{environment_name(key)}`"
+
+
+def _default(field: msgspec.structs.FieldInfo) -> str:
+    value = field.default
+    if field.required:
         return "the system's place for application data"
-    if value is None or value == ():
+    if value is None or value == () or value is NODEFAULT:
         return ""
     return f"`{int(value) if isinstance(value, float) and value.is_integer() else value}`"
 

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, get_type_hints
+from typing import Annotated, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -16,6 +16,22 @@ ENVIRONMENT_PREFIX = "RUNWIRE_"
 Bytes = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
+
+ONLY_IN_FILE = frozenset({"models", "hooks"})
+"""Settings that are tables, which no environment variable can hold."""
+
+
+class ModelProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the models of one provider are reached, for providers that are not known by name."""
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    """The environment variable that holds the key; the key itself never stands in the file."""
+    wire: Literal["openai", "anthropic"] = "openai"
+    window_tokens: Count | None = None
+    max_output_tokens: Count | None = None
+    tool_use: bool = True
+    images: bool = True
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +85,48 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     retention_every_s: Annotated[Seconds, Meta(description="How often the retention settings are applied.")] = 3600.0
 
+    workers: Annotated[int, Meta(ge=0, description="How many runs a process works on at once; 0 works on none.")] = 4
+    lease_s: Annotated[Seconds, Meta(description="How long a worker that is silent keeps its runs.")] = 30.0
+    park_after_s: Annotated[
+        Seconds, Meta(description="How long a run waits for an approval before it gives its worker back.")
+    ] = 60.0
+    close_grace_s: Annotated[
+        float, Meta(ge=0, description="How long a worker that closes lets its runs reach a resting place.")
+    ] = 10.0
+    approval_timeout_s: Annotated[
+        Seconds | None,
+        Meta(description="How long an approval waits for its answer, unless policy says; the text `null`: for ever."),
+    ] = 300.0
+    output_limit_bytes: Annotated[Bytes, Meta(description="How much output one command may print.")] = 1024 * 1024
+    max_turns: Annotated[Count, Meta(description="How many turns a run may take, unless its task says.")] = 50
+    max_attempts: Annotated[Count, Meta(description="How often a failing model call is tried.")] = 3
+    model_idle_s: Annotated[Seconds, Meta(description="How long a model's answer may stop before the call fails.")] = (
+        60.0
+    )
+    allow_unconfined: Annotated[
+        bool, Meta(description="Whether commands may run where no sandbox works; refused otherwise.")
+    ] = False
+    workspaces: Annotated[
+        Path | None, Meta(description="Folder of the workspaces that are made for runs; in `data` when unset.")
+    ] = None
+    search_url: Annotated[
+        str | None, Meta(description="SearXNG-compatible address that web_search asks; not offered when unset.")
+    ] = None
+    policy: Annotated[
+        str | dict[str, object] | None,
+        Meta(description="Name of a preset, or a table of rules, that holds for every task beside its own."),
+    ] = None
+    models: Annotated[
+        dict[str, ModelProvider],
+        Meta(
+            description="Tables by provider: `base_url`, `api_key_env`, `wire` (openai or anthropic), and what its models can "
+            "do: `window_tokens`, `max_output_tokens`, `tool_use`, `images`."
+        ),
+    ] = {}
+    hooks: Annotated[
+        tuple[dict[str, object], ...], Meta(description="Tables of commands and addresses that see tool calls.")
+    ] = ()
+
     def __repr__(self) -> str:
         # A configuration ends up in logs, and the token must not.
         shown = ((key, value) for key, value in msgspec.structs.asdict(self).items() if key != "token")
@@ -118,7 +176,7 @@ def _home() -> Path:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     # Only names that we know: others may use the prefix for purposes of their own. An empty value is an unset one.
-    found = {key: environ.get(environment_name(key), "") for key in Config.__struct_fields__}
+    found = {key: environ.get(environment_name(key), "") for key in Config.__struct_fields__ if key not in ONLY_IN_FILE}
     return {key: value for key, value in found.items() if value}
 
 
@@ -154,4 +212,7 @@ def _checked(source: str, settings: Mapping[str, object]) -> Iterator[tuple[str,
 def _as_path(kind: type, value: object) -> object:
     if kind is Path and isinstance(value, (str, Path)):
         return Path(value)
+    if kind is object:
+        # Inside a table whose meaning another room knows.
+        return value
     raise TypeError(f"no setting is a {kind.__name__}")

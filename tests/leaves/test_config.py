@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runwire.config import Config, environment_name, load_config
+from runwire.config import ONLY_IN_FILE, Config, ModelProvider, environment_name, load_config
 from runwire.errors import ConfigInvalid
 
 
@@ -95,6 +95,10 @@ def test_a_variable_of_somebody_else_is_left_alone(data: Path) -> None:
         ("host = ''", "host"),
         ("token = 'secret'", "token"),
         ("data = 'elsewhere'", "data"),
+        ("workers = -1", "workers"),
+        ("models.x.wire = 'morse'", "models"),
+        ("models.x.key = 'secret'", "models"),
+        ("hooks = 'x'", "hooks"),
     ],
 )
 def test_a_bad_key_in_the_file_is_named_with_its_file(data: Path, text: str, key: str) -> None:
@@ -131,11 +135,40 @@ def test_the_token_is_not_shown(data: Path) -> None:
 
 def test_every_setting_can_be_set_by_the_environment(data: Path) -> None:
     assert environment_name("heartbeat_s") == "RUNWIRE_HEARTBEAT_S"
-    environ = {environment_name(key): "1" for key in Config.__struct_fields__ if key != "data"}
-    config = load_config(environ=environ, options={"data": data})
-    assert all(
-        getattr(config, key) != getattr(Config(data=data), key) for key in Config.__struct_fields__ if key != "data"
+    keys = [key for key in Config.__struct_fields__ if key != "data" and key not in ONLY_IN_FILE]
+    config = load_config(environ={environment_name(key): "1" for key in keys}, options={"data": data})
+    assert all(getattr(config, key) != getattr(Config(data=data), key) for key in keys)
+
+
+def test_tables_come_from_the_file_alone(data: Path) -> None:
+    write(
+        data,
+        """
+        [models.ollama]
+        base_url = "http://127.0.0.1:11434/v1"
+        window_tokens = 8192
+        [policy]
+        default = "ask"
+        [[hooks]]
+        name = "audit"
+        command = ["audit"]
+        """,
     )
+    config = load_config(environ={"RUNWIRE_MODELS": "x", "RUNWIRE_HOOKS": "x"}, options={"data": data})
+    assert config.models == {
+        "ollama": ModelProvider(base_url="http://127.0.0.1:11434/v1", wire="openai", window_tokens=8192)
+    }
+    assert config.policy == {"default": "ask"}
+    assert config.hooks == ({"name": "audit", "command": ["audit"]},)
+
+
+def test_a_policy_may_be_named(data: Path) -> None:
+    assert load_config(environ={"RUNWIRE_POLICY": "read_only"}, options={"data": data}).policy == "read_only"
+
+
+def test_an_approval_may_wait_for_ever(data: Path) -> None:
+    write(data, 'approval_timeout_s = "null"')
+    assert load_config(environ={}, options={"data": data}).approval_timeout_s is None
 
 
 def test_importing_the_settings_loads_nothing_heavy() -> None:

@@ -6,6 +6,11 @@ import pytest
 
 from runwire import errors
 from runwire.errors import RunwireError
+from runwire.native import errors as native_errors
+from runwire.runs import errors as runs_errors
+from runwire.workspace import errors as workspace_errors
+
+ROOMS = frozenset(module.__name__ for module in (errors, native_errors, runs_errors, workspace_errors))
 
 # One of each. A class that is missing here fails the first test.
 EXAMPLES: tuple[RunwireError, ...] = (
@@ -65,18 +70,26 @@ EXAMPLES: tuple[RunwireError, ...] = (
 
 def descendants(kind: type[RunwireError]) -> Iterator[type[RunwireError]]:
     for child in kind.__subclasses__():
-        if child.__module__ == errors.__name__:
+        if child.__module__ in ROOMS:
             yield child
         yield from descendants(child)
 
 
 def test_every_error_has_an_example_here() -> None:
-    assert {type(example) for example in EXAMPLES} == set(descendants(RunwireError))
+    here = {kind for kind in descendants(RunwireError) if kind.__module__ == errors.__name__}
+    assert {type(example) for example in EXAMPLES} == here
 
 
 def test_every_error_of_ours_has_a_code_of_its_own() -> None:
     codes = [RunwireError.code, *(kind.code for kind in descendants(RunwireError))]
     assert sorted(codes) == sorted(set(codes))
+
+
+def test_every_error_says_in_a_sentence_what_it_is() -> None:
+    for kind in descendants(RunwireError):
+        assert 400 <= kind.status <= 599
+        assert (kind.__doc__ or "").partition("\n")[0].endswith("."), kind
+        assert kind.hint
 
 
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from runwire.errors import StoreBusy
-from runwire.journal.records import Commit
+from runwire.journal.records import Commit, Foreign
 from runwire.journal.stamping import Request
 from runwire.journal.store.log import Log, Outcome
 
@@ -28,11 +28,23 @@ _GROUP_MAX = 8_192
 class Committer:
     """Feeds the log, one group at a time, and tells each requester what came of it."""
 
-    def __init__(self, *, log: Log, prepare: Prepare, published: Callable[[Commit], None], lock_wait_s: float) -> None:
-        """Prepare each group and append it, waiting so long for a locked database; call `published` once it is durable."""
+    def __init__(
+        self,
+        *,
+        log: Log,
+        prepare: Prepare,
+        published: Callable[[Commit], None],
+        heard: Callable[[Foreign], None],
+        lock_wait_s: float,
+    ) -> None:
+        """Prepare each group and append it, waiting so long for a locked database; call `published` once it is durable.
+
+        What other processes have committed before a group is handed to `heard` before that.
+        """
         self._log = log
         self._prepare = prepare
         self._published = published
+        self._heard = heard
         self._lock_wait_s = lock_wait_s
         self._waiting: list[Request] = []
         self._works: deque[Callable[[], None]] = deque()
@@ -131,7 +143,13 @@ class Committer:
         else:
             self._settle_failure(group, failure)
 
+    def _tell_foreign(self) -> None:
+        foreign = self._log.take_foreign()
+        if foreign is not None:
+            self._heard(foreign)
+
     def _settle(self, outcome: Outcome) -> None:
+        self._tell_foreign()
         if outcome.commit is not None:
             self.commits += 1
             self.events += outcome.commit.count
@@ -145,12 +163,14 @@ class Committer:
         self._next()
 
     def _settle_failure(self, group: list[Request], failure: BaseException) -> None:
+        self._tell_foreign()
         for request in group:
             if not request.done.done():
                 request.done.set_exception(failure)
         self._next()
 
     def _settle_work(self, ran: "asyncio.Future[_T]", done: "asyncio.Future[_T]") -> None:
+        self._tell_foreign()
         failure = ran.exception()
         if done.done():
             pass

@@ -56,7 +56,8 @@ class Importer:
     async def take(self, file: Path, *, agent: str = "external") -> str:
         """Take in a file, one envelope a line, and return its run's id. A run that is here with other bytes is refused."""
         journal = self._journal
-        async with self._alone:
+        # Held from end to end: a process that starts meanwhile would sweep away what is not whole yet.
+        async with self._alone, journal.keeper.held():
             proven = await journal.keeper.exclusively(lambda _: prove(file, journal.redactor, agent))
             if not await _is_here(journal, file, proven):
                 try:

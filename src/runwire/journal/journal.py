@@ -1,27 +1,31 @@
 """The journal: the one way in and the one way out. What an append returns for is durable; what a read returns is stored."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import apsw
 
 from runwire.clock import Clock
 from runwire.ids import Ids
 from runwire.journal.bell.local import LocalBell
 from runwire.journal.coalescing import Lane
 from runwire.journal.committer import Committer
+from runwire.journal.hearing import Hearing
 from runwire.journal.keeper import Keeper
 from runwire.journal.reader import Reader
-from runwire.journal.records import Commit, Effect, Head, RunBirth, Stored
+from runwire.journal.records import Claimed, Commit, Effect, Foreign, Head, RunBirth, RunInfo, Stored, Tell
 from runwire.journal.redaction.redactor import Redactor
-from runwire.journal.stamping import Item, Request, redact
+from runwire.journal.stamping import Claim, Item, Request, redact, redact_items
 from runwire.journal.store.database import Patience, migrate, open_writer
 from runwire.journal.store.lock import ProcessLock
 from runwire.journal.store.log import Log
 from runwire.journal.store.rows import sweep
 from runwire.journal.store.unsealed import Unsealed
 from runwire.journal.tail import Tail
+from runwire.protocol.catalogue import TERMINAL
 from runwire.protocol.payload import Opaque, Payload, encode_payload
 from runwire.protocol.stream import Delta, is_delta
 
@@ -63,10 +67,17 @@ class Journal:
             log=log,
             prepare=lambda requests: redact(requests, redactor),
             published=self._publish,
+            heard=self._hear,
             lock_wait_s=settings.lock_wait_s,
         )
         self.reader = Reader(path=path, tail=self._tail, unsealed=log.unsealed, known=self._log.head)
         self.keeper = Keeper(path=path, log=log, committer=self._committer, settle_s=settings.settle_s)
+        self._hearing = Hearing(
+            path=path,
+            bell=self.bell,
+            look=lambda: self._committer.exclusively(self._log.look),
+            forget=self._forget,
+        )
         self._lanes: dict[str, Lane] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._offered: dict[str, asyncio.Future[Stored]] = {}
@@ -87,9 +98,8 @@ class Journal:
         if run_id in self._lanes or is_delta(payload):
             return self._submit(run_id, self._items(run_id, payload), lease=lease, also=also)
         done: asyncio.Future[Stored] = self._loop.create_future()
-        plain = lease is None and also is None
         self._committer.submit(
-            Request(run_id, (Item(payload, encode_payload(payload)),), done, lease, None, also, plain)
+            Request(run_id, (Item(payload, encode_payload(payload)),), done, lease, None, also, also is None)
         )
         return done
 
@@ -99,6 +109,23 @@ class Journal:
         """Store several events in one transaction: all of them or none."""
         items = [item for payload in payloads for item in self._items(run_id, payload)]
         return self._submit(run_id, items, lease=lease, also=also)
+
+    def claim(self, run_id: str, tell: Tell, *, also: Callable[[apsw.Connection, int], object]) -> Awaitable[Claimed]:
+        """Move the run's lease to a new generation and append what `tell` says of the run as it stands, in one transaction.
+
+        `also` writes the rows that go with it and knows the generation. Either may refuse with an error of ours, and then
+        nothing has happened. Whoever held the run before is refused from here on.
+        """
+
+        def items(info: RunInfo) -> Sequence[Item]:
+            return redact_items([Item(payload, encode_payload(payload)) for payload in tell(info)], self.redactor)
+
+        claim = Claim(items, also)
+        stored: asyncio.Future[Stored] = self._loop.create_future()
+        claimed: asyncio.Future[Claimed] = self._loop.create_future()
+        stored.add_done_callback(lambda done: _settle_claim(claim, done, claimed))
+        self._committer.submit(Request(run_id, (), stored, claim=claim))
+        return claimed
 
     async def offer(self, run_id: str, delta: Delta, *, lease: int | None = None) -> None:
         """Hand over a piece of stream text. It is stored soon, joined with its neighbours; `flush` waits for that.
@@ -129,6 +156,18 @@ class Journal:
         if offered is not None:
             await offered
 
+    def signal(self, topic: str) -> None:
+        """Ring for a topic, here and in every other process on this store. Call it after the write that it announces."""
+        self.bell.signal(topic)
+        self._hearing.ring(topic)
+
+    def foreign(self) -> "asyncio.Future[bool]":
+        """Show here what other processes have committed; the result says whether the store had changed at all.
+
+        This happens by itself whenever they commit; whoever cannot wait for that may ask.
+        """
+        return self._hearing.catch_up()
+
     def figures(self) -> Figures:
         """How it fares now."""
         committer = self._committer
@@ -147,20 +186,26 @@ class Journal:
         # The tail knows nothing of these positions, so it must not answer for them.
         self._tail.clear()
         self.bell.ring([head.birth.run_id])
+        self._hearing.committed()
         self.keeper.notice()
 
     async def forget(self, run_id: str) -> None:
         """Drop what memory holds of a run whose past has changed in the store."""
         await self._committer.exclusively(lambda: self._log.forget(run_id))
-        self._tail.clear()
-        self.reader.forget()
-        self.bell.ring([run_id])
+        self._forgotten(run_id)
+        self._hearing.forgotten(run_id)
+
+    def start(self) -> None:
+        """Begin to keep the store and to hear other processes."""
+        self.keeper.start()
+        self._hearing.start()
 
     async def close(self) -> None:
         """Store what was offered, finish what waits, stop the keeper."""
         for run_id, lane in list(self._lanes.items()):
             self._store_offered(run_id, lane.close_all(), None)
         await self._committer.drained()
+        self._hearing.close()
         await self.keeper.close()
         await self._committer.close()
         self.reader.close()
@@ -181,7 +226,7 @@ class Journal:
             return
         done = self._offered[run_id] = self._loop.create_future()
         done.add_done_callback(_seen)
-        self._committer.submit(Request(run_id, items, done, lease))
+        self._committer.submit(Request(run_id, items, done, lease, plain=True))
 
     def _items(self, run_id: str, payload: Payload | Opaque) -> list[Item]:
         """The payload, and before it the stream text that must not come after it."""
@@ -207,14 +252,46 @@ class Journal:
         if not items:
             raise ValueError("there is nothing to append")
         done: asyncio.Future[Stored] = self._loop.create_future()
-        self._committer.submit(Request(run_id, items, done, lease, birth, also))
+        plain = birth is None and also is None and not any(item.payload.type in TERMINAL for item in items[:-1])
+        self._committer.submit(Request(run_id, items, done, lease, birth, also, plain))
         return done
+
+    def _forget(self, run_id: str) -> None:
+        """Another process has changed a run's past."""
+        forgot = self._committer.exclusively(lambda: self._log.forget(run_id))
+        forgot.add_done_callback(lambda _: self._forgotten(run_id))
+
+    def _forgotten(self, run_id: str) -> None:
+        self._tail.clear()
+        self.reader.forget()
+        self.bell.ring([run_id])
+
+    def _hear(self, foreign: Foreign) -> None:
+        """Other processes have committed: show it as if it had been committed here."""
+        if not foreign.whole:
+            self._tail.clear()
+        for commit in foreign.commits:
+            self._tail.publish(commit)
+        if self.bell.awaited:
+            self.bell.ring(foreign.run_ids)
+        self.keeper.notice()
 
     def _publish(self, commit: Commit) -> None:
         self._tail.publish(commit)
         if self.bell.awaited:
             self.bell.ring([segment.run_id for segment in commit.segments])
+        self._hearing.committed()
         self.keeper.notice()
+
+
+def _settle_claim(claim: Claim, done: "asyncio.Future[Stored]", claimed: "asyncio.Future[Claimed]") -> None:
+    failure = done.exception()
+    if claimed.done():
+        return
+    if failure is not None:
+        claimed.set_exception(failure)
+    elif claim.info is not None:
+        claimed.set_result(Claimed(done.result(), claim.generation, claim.info))
 
 
 def _seen(done: "asyncio.Future[Stored]") -> None:
@@ -237,7 +314,7 @@ async def open_journal(
                 sweep(db)
         log = Log(db=db, patience=patience, unsealed=Unsealed(), clock=clock, ids=ids)
         journal = Journal(path=path, log=log, redactor=redactor, settings=settings or JournalSettings())
-        journal.keeper.start()
+        journal.start()
         try:
             yield journal
         finally:

@@ -1,9 +1,12 @@
-"""The keeper: seals settled commits, copies the WAL back and returns free space, in small steps beside the writer."""
+"""The keeper: seals settled commits, copies the WAL back and returns free space, in small steps beside the writer.
+
+Of all processes on a store one at a time does so. None of them keeps that to itself: it lets go when it is done.
+"""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
@@ -32,6 +35,8 @@ _BACKLOG_BYTES = 512 * 1024 * 1024
 _WAL_BYTES = 64 * 1024 * 1024
 _QUIET_WAL_BYTES = 1024 * 1024
 _FREE_PAGES = 256
+_LOCK_WAIT_S = 5.0
+_LOCK_LOOK_S = 0.01
 
 
 class Keeper:
@@ -50,6 +55,7 @@ class Keeper:
         self._db: apsw.Connection | None = None
         self._task: asyncio.Task[None] | None = None
         self._lock = ProcessLock(path.with_name(path.name + ".keeper"))
+        self._holders = 0
         self.failure: StoreError | None = None
 
     def start(self) -> None:
@@ -76,31 +82,46 @@ class Keeper:
 
     async def seal_all(self) -> None:
         """Seal everything that is durable now."""
-        async with self._alone:
-            if not self._lock.acquire():
-                raise StoreBusy()
+        async with self.held(), self._alone:
+            # What other processes have committed is durable, too.
+            await self._committer.exclusively(self._log.look)
             through = self._log.next_position - 1
             while self._unsealed.sealed_through < through and await self._seal_one(pausing=False):
                 pass
             await self._tidy(lambda: True)
 
     async def exclusively(self, work: Callable[[apsw.Connection], _T]) -> _T:
-        """Run `work` on the keeper's connection while nothing is being sealed; refused while another process keeps."""
-        async with self._alone:
-            if not self._lock.acquire():
-                raise StoreBusy()
+        """Run `work` on the keeper's connection while nothing is being sealed; refused when another process takes long."""
+        async with self.held(), self._alone:
             return await self._do(lambda: work(self._connection()))
+
+    @asynccontextmanager
+    async def held(self, wait_s: float = _LOCK_WAIT_S) -> AsyncGenerator[None]:
+        """Have it that no other process seals, prunes or imports; one that does is waited for, and then it is a StoreBusy."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + wait_s
+        while not self._lock.acquire():
+            if loop.time() >= until:
+                raise StoreBusy()
+            await asyncio.sleep(_LOCK_LOOK_S)
+        self._holders += 1
+        try:
+            yield
+        finally:
+            self._holders -= 1
+            if not self._holders:
+                self._lock.release()
 
     async def _keep(self) -> None:
         while True:
             await self._grown.wait()
             self._grown.clear()
-            if not self._lock.acquire():
-                # Another process keeps this store; should it go away, the next growth finds the lock free.
-                await asyncio.sleep(1.0)
-                continue
             try:
                 await self._seal_while_growing()
+            except StoreBusy:
+                # Another process is at it. Should it leave something, that is sealed here.
+                await asyncio.sleep(1.0)
+                self._grown.set()
             except StoreError as failure:
                 # The next growth tries again; until then the commits hold everything.
                 self.failure = failure
@@ -113,8 +134,11 @@ class Keeper:
                 settled = not await self._more_comes()
                 continue
             self._grown.clear()
-            async with self._alone:
-                await self._seal_one(pausing=True)
+            async with self.held(wait_s=0), self._alone:
+                if not await self._seal_one(pausing=True):
+                    # Another process was faster, and this one only has to learn of it.
+                    await self._committer.exclusively(self._log.look)
+                    return
                 await self._tidy(self._still)
             self.failure = None
 

@@ -24,8 +24,8 @@ _T = TypeVar("_T")
 _COMMITS_A_READ = 64
 _PAGES = 32
 _THREADS = 4
-# Whoever pours keeps a thread for milliseconds. The others stay free for those who ask for little.
-_POURING_MAX = 2
+# Whoever pours keeps a thread for milliseconds, so these have their own: neither kind waits behind the other.
+_POURING_THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ class Reader:
         self._unsealed = unsealed
         self._known = known
         self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="runwire-read")
-        self._pouring = asyncio.Semaphore(_POURING_MAX)
+        self._pouring_threads = ThreadPoolExecutor(max_workers=_POURING_THREADS, thread_name_prefix="runwire-pour")
+        self._pouring = asyncio.Semaphore(_POURING_THREADS)
+        self._loading: dict[str, asyncio.Future[Head | None]] = {}
         self._own = local()
         self._opened: list[apsw.Connection] = []
         self._keys: dict[str, int] = {}
@@ -68,16 +70,27 @@ class Reader:
     def close(self) -> None:
         """Close every connection."""
         self._threads.shutdown()
+        self._pouring_threads.shutdown()
         for db in self._opened:
             db.close()
 
     async def run(self, run_id: str) -> RunInfo:
         """What a run is now."""
-        head = self._known(run_id) or await self.query(lambda db: load_head(db, run_id, self._unsealed))
+        head = self._known(run_id) or await self._load(run_id)
         if head is None:
             raise RunNotFound(run_id)
         self._keys[run_id] = head.run_key
         return head.info()
+
+    async def _load(self, run_id: str) -> Head | None:
+        """A run's head from the store. Its newest events have to be told for that: once, for all who ask meanwhile."""
+        loading = self._loading.get(run_id)
+        if loading is None:
+            loading = self._in_thread(self._threads, lambda db: load_head(db, run_id, self._unsealed))
+            self._loading[run_id] = loading
+            loading.add_done_callback(lambda _: self._loading.pop(run_id, None))
+        # One who gives up must not take it from the others.
+        return await asyncio.shield(loading)
 
     async def runs(self, where: str, values: tuple[object, ...], limit: int) -> list[RunInfo]:
         """Runs that fit a condition, newest first."""
@@ -110,7 +123,9 @@ class Reader:
             positions = self._unsealed.positions(run_key, after, _COMMITS_A_READ)
             outlet = open_outlet()
             try:
-                return await self.query(lambda db: pour(db, run_key, after, positions, outlet.take, keep))
+                return await self._in_thread(
+                    self._pouring_threads, lambda db: pour(db, run_key, after, positions, outlet.take, keep)
+                )
             finally:
                 outlet.close()
 
@@ -153,7 +168,10 @@ class Reader:
 
     async def query(self, work: Callable[[apsw.Connection], _T]) -> _T:
         """Run `work` on a read-only snapshot in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._on_snapshot, work)
+        return await self._in_thread(self._threads, work)
+
+    def _in_thread(self, threads: ThreadPoolExecutor, work: Callable[[apsw.Connection], _T]) -> asyncio.Future[_T]:
+        return asyncio.get_running_loop().run_in_executor(threads, self._on_snapshot, work)
 
     def _on_snapshot(self, work: Callable[[apsw.Connection], _T]) -> _T:
         db: apsw.Connection | None = getattr(self._own, "db", None)

@@ -12,6 +12,7 @@ from msgspec import Struct
 from runwire.journal.story import Story
 from runwire.protocol.chain import GENESIS
 from runwire.protocol.envelope import EnvelopeWriter
+from runwire.protocol.payload import Opaque, Payload
 
 Effect = Callable[[apsw.Connection], object]
 """State that changes together with an event, written in the event's own transaction."""
@@ -50,6 +51,20 @@ class RunInfo:
     story: Story
 
 
+Tell = Callable[[RunInfo], Sequence[Payload | Opaque]]
+"""What a claim has to say of the run as it stands, decided inside the claim's own transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Proof that a run is the claimer's: events of its own are appended under `generation`."""
+
+    stored: Stored
+    generation: int
+    info: RunInfo
+    """The run as it stood before the claim."""
+
+
 class Segment(Struct, frozen=True, gc=False):
     """Consecutive frames of one run."""
 
@@ -84,6 +99,26 @@ class Commit(Struct, frozen=True):
 
 
 @dataclass(slots=True)
+class Foreign:
+    """What other processes have committed since this one last looked."""
+
+    run_ids: set[str] = field(default_factory=set)
+    """Whose runs have grown."""
+    commits: list[Commit] = field(default_factory=list)
+    """The newest of it, in order and without a hole, for whoever follows live."""
+    whole: bool = True
+    """Whether nothing lies between what was known before and these commits."""
+
+    def join(self, later: "Foreign") -> None:
+        """Take in what came after."""
+        self.run_ids |= later.run_ids
+        if later.whole:
+            self.commits += later.commits
+        else:
+            self.commits, self.whole = later.commits, False
+
+
+@dataclass(slots=True)
 class Head:
     """The writer's knowledge of where a run ends. Changed only when a commit has succeeded."""
 
@@ -96,6 +131,8 @@ class Head:
     sequence: int = -1
     hash: bytes = GENESIS
     lease_generation: int = 0
+    lease_seen: int = -1
+    """When the lease was last looked up, by the log's own count of moments at which it may have moved."""
     story: Story = field(default_factory=Story)
 
     @property

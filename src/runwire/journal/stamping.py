@@ -5,14 +5,15 @@ It runs inside the append transaction and changes nothing: what it decides takes
 
 from asyncio import Future
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import accumulate
 
+import apsw
 from msgspec import Raw, Struct, structs
 
 from runwire.errors import RunFinished, StaleLease
-from runwire.journal.records import Effect, Head, RunBirth, Stored
+from runwire.journal.records import Effect, Head, RunBirth, RunInfo, Stored
 from runwire.journal.redaction.redactor import Redactor
 from runwire.journal.story import Story, tell
 from runwire.protocol.catalogue import TERMINAL, decode_payload, may_follow_terminal
@@ -28,6 +29,15 @@ class Item(Struct, frozen=True, gc=False):
     """Whether it has been looked through for secrets: stream text has, piece by piece."""
 
 
+class Claim(Struct, gc=False):
+    """A request to move a run's lease. What it tells is known only inside the transaction that moves it."""
+
+    tell: Callable[[RunInfo], Sequence[Item]]
+    also: Callable[[apsw.Connection, int], object]
+    generation: int = 0
+    info: RunInfo | None = None
+
+
 class Request(Struct, frozen=True, gc=False):
     """Events of one run that become durable together or not at all."""
 
@@ -38,7 +48,8 @@ class Request(Struct, frozen=True, gc=False):
     birth: RunBirth | None = None
     also: Effect | None = None
     plain: bool = False
-    """Without lease, birth or further state, and ending the run at its end if at all: a living run takes it unchecked."""
+    """Without birth or further state, and ending the run at its end if at all: a living run takes it unchecked."""
+    claim: Claim | None = None
 
 
 class Moment(Struct, frozen=True, gc=False):
@@ -58,7 +69,22 @@ class Growth(Struct, gc=False):
     story: Story
     updated_ns: int
     frames: list[bytes]
+    generation: int
     event_id: str = ""
+
+    def info(self) -> RunInfo:
+        """The run as it will be once this much of the commit is durable."""
+        head = self.head
+        return RunInfo(
+            birth=head.birth,
+            created_ns=head.created_ns,
+            updated_ns=self.updated_ns,
+            first_sequence=head.first_sequence,
+            head_sequence=self.sequence,
+            head_hash=self.hash,
+            lease_generation=self.generation,
+            story=self.story,
+        )
 
     @property
     def changes_state(self) -> bool:
@@ -78,22 +104,30 @@ class Growth(Struct, gc=False):
         """Move the head: the events are durable now."""
         head = self.head
         head.sequence, head.hash, head.story, head.updated_ns = self.sequence, self.hash, self.story, self.updated_ns
+        head.lease_generation = self.generation
 
 
 def no_growth(head: Head) -> Growth:
     """Where growth begins: at the head."""
-    return Growth(head, head.sequence + 1, head.sequence, head.hash, head.story, head.updated_ns, [])
+    return Growth(
+        head, head.sequence + 1, head.sequence, head.hash, head.story, head.updated_ns, [], head.lease_generation
+    )
 
 
 def admit(growth: Growth, request: Request) -> None:
     """Refuse a request that may not be appended where the run stands now."""
-    if request.lease is not None and request.lease != growth.head.lease_generation:
-        raise StaleLease(request.run_id, given=request.lease, current=growth.head.lease_generation)
+    if request.lease is not None and request.lease != growth.generation:
+        raise StaleLease(request.run_id, given=request.lease, current=growth.generation)
+    admit_items(growth, request.run_id, request.items)
+
+
+def admit_items(growth: Growth, run_id: str, items: Iterable[Item]) -> None:
+    """Refuse events that may not follow what the run holds already."""
     finished = growth.story.run.finished
-    for item in request.items:
+    for item in items:
         event_type = item.payload.type
         if finished and not may_follow_terminal(event_type):
-            raise RunFinished(request.run_id)
+            raise RunFinished(run_id)
         if event_type in TERMINAL:
             finished = True
 
@@ -128,6 +162,12 @@ def redact(requests: Sequence[Request], redactor: Redactor) -> Sequence[Request]
         items[place] = _clean(items[place], data)
         clean[at] = structs.replace(clean[at], items=items)
     return clean
+
+
+def redact_items(items: Sequence[Item], redactor: Redactor) -> Sequence[Item]:
+    """Take the secrets out of some items."""
+    found = redactor.redact_all([item.data for item in items])
+    return [_clean(item, found[number]) if number in found else item for number, item in enumerate(items)]
 
 
 def _clean(item: Item, data: bytes) -> Item:

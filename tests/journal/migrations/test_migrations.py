@@ -48,6 +48,7 @@ def test_a_new_database_gets_the_newest_layout(db: apsw.Connection) -> None:
     assert migrate(db) == len(migrations()) == db.pragma("user_version")
     names = {name for name, _ in layout(db)}
     assert {"runs", "commits", "chunks", "feed", "bodies", "artifacts", "tokens", "replies"} <= names
+    assert {"sessions", "tasks", "queue", "workplaces", "workers", "approvals", "grants", "messages", "writes"} <= names
 
 
 def test_migrating_again_changes_nothing(db: apsw.Connection) -> None:

@@ -34,18 +34,27 @@ class LocalBell:
         for run_id in list(self._waiting):
             self._wake(run_id)
 
+    def signal(self, topic: str) -> None:
+        """Wake whoever waits for the topic."""
+        if topic in self._waiting:
+            self._wake(topic)
+
     async def wait(self, run_id: str, patience_s: float) -> bool:
         """Return True at the next ring, False when `patience_s` have passed without one."""
-        loop = asyncio.get_running_loop()
-        rung: asyncio.Future[bool] = loop.create_future()
-        waiting = self._waiting.setdefault(run_id, {})
-        waiting[rung] = loop.time() + patience_s
-        if self._tick is None:
-            self._tick = loop.call_later(_TICK_S, self._look)
+        rung = self.listen(run_id, patience_s)
         try:
             return await rung
         finally:
-            waiting.pop(rung, None)
+            self._waiting.get(run_id, {}).pop(rung, None)
+
+    def listen(self, run_id: str, patience_s: float) -> "asyncio.Future[bool]":
+        """Begin to wait at once: what rings between this call and the moment it is awaited is not missed."""
+        loop = asyncio.get_running_loop()
+        rung: asyncio.Future[bool] = loop.create_future()
+        self._waiting.setdefault(run_id, {})[rung] = loop.time() + patience_s
+        if self._tick is None:
+            self._tick = loop.call_later(_TICK_S, self._look)
+        return rung
 
     def _wake(self, run_id: str) -> None:
         for rung in self._waiting.pop(run_id, ()):

@@ -2,22 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import length_hint
 from time import perf_counter
 from zlib import crc32
 
 import apsw
 
 from runwire.clock import Clock, rfc3339
-from runwire.errors import RunExists, RunNotFound, RunwireError, StoreCorrupt
+from runwire.errors import Conflict, RunExists, RunNotFound, RunwireError, StoreCorrupt
 from runwire.ids import Ids
-from runwire.journal.records import Commit, Effect, Head, Segment, Stored
-from runwire.journal.stamping import Growth, Moment, Request, admit, no_growth, stamp
-from runwire.journal.store.database import Patience, roll_back, translated, writing
-from runwire.journal.store.entries import pack, unpack
-from runwire.journal.store.rows import insert_run, load_head, save_growths, save_head
+from runwire.journal.records import Commit, Effect, Foreign, Head, Segment, Stored
+from runwire.journal.stamping import Claim, Growth, Item, Moment, Request, admit, admit_items, no_growth, stamp
+from runwire.journal.store.database import Patience, roll_back, snapshot, translated, writing
+from runwire.journal.store.entries import pack
+from runwire.journal.store.foreign import Found, find_commits, foreign_commits, foreign_runs
+from runwire.journal.store.rows import insert_run, lease_of, load_head, move_lease, save_growths, save_head
 from runwire.journal.store.unsealed import Unsealed
 
 _WAIT_S = 5.0
+_NAMES_MAX = 65_536
 
 
 @dataclass(slots=True)
@@ -44,13 +47,17 @@ class Log:
         self._version = -1
         self.sync_s = 0.0
         """How long the disk took for the last commit."""
-        self._leases_may_have_moved = True
+        self._moments = 0
+        """How often the leases may have moved without this process: each time, a head's lease is looked up anew."""
+        self._names: dict[int, str] = {}
+        self._foreign: Foreign | None = None
         self._next_position = 0
         with translated():
             db.execute("BEGIN IMMEDIATE")
             try:
                 require_whole_feed(db)
-                self._catch_up()
+                # What was there before us is no news.
+                self._catch_up(known=int(next(db.execute("SELECT next_position FROM feed_end"))[0]))
             finally:
                 roll_back(db)
 
@@ -72,6 +79,20 @@ class Log:
         self._patience.wait_s = _WAIT_S
         with writing(self._db):
             effect(self._db)
+
+    def look(self) -> bool:
+        """Learn what other processes have committed; say whether anything at all has changed in the store."""
+        before = self._version
+        with snapshot(self._db):
+            # The version is that of the snapshot, which begins with the first thing that is read in it.
+            self._db.execute("SELECT next_position FROM feed_end").fetchone()
+            self._catch_up()
+        return self._version != before
+
+    def take_foreign(self) -> Foreign | None:
+        """What other processes have committed and nobody here has been told of yet."""
+        foreign, self._foreign = self._foreign, None
+        return foreign
 
     def adopt(self, head: Head, count: int) -> Commit:
         """Give a run whose events are in chunks already its place in the feed, and let it be seen."""
@@ -101,6 +122,8 @@ class Log:
                 self._version = db.data_version()
             except BaseException:
                 roll_back(db)
+                # A lease that was looked up in there may be one that was moved in there, too.
+                self._moments += 1
                 raise
         self._take_effect(outcome, growths)
         return outcome
@@ -117,24 +140,43 @@ class Log:
         outcome = Outcome()
         growths: dict[str, Growth] = {}
         admitted: list[tuple[Request, int, str]] = []
-        heads = self._heads
+        heads, moments = self._heads, self._moments
         now_ns = self._clock.now_ns()
         now = Moment(now_ns, rfc3339(now_ns))
         event_ids = iter(self._ids.many("evt", sum([len(request.items) for request in requests])))
         for request in requests:
-            run_id = request.run_id
+            run_id, items, lease = request.run_id, request.items, request.lease
             growth = growths.get(run_id)
-            # Nearly every request is one plain event of a run that is known and alive; the rest takes the long way.
+            # Nearly every request is plain, of a run that is known, alive and its holder's; the rest takes the long way.
             if growth is None and request.plain and (head := heads.get(run_id)) is not None and not head.finished:
-                growth = growths[run_id] = no_growth(head)
-            elif growth is None or not request.plain or growth.story.run.finished:
+                if lease is None or (lease == head.lease_generation and head.lease_seen == moments):
+                    growth = growths[run_id] = no_growth(head)
+            elif growth is not None and (
+                not request.plain
+                or growth.story.run.finished
+                or (lease is not None and (lease != growth.generation or growth.head.lease_seen != moments))
+            ):
+                growth = None
+            if growth is None:
                 try:
-                    growth = self._grow(growths, request, now_ns)
+                    growth, items = self._grow(growths, request, now_ns)
                 except RunwireError as refusal:
                     outcome.refused.append((request, refusal))
                     continue
-            stamp(growth, request.items, event_ids, now)
+                if request.claim is not None:
+                    # Nobody knew how much it would tell; and a run's ids never go back.
+                    event_ids = iter(self._ids.many("evt", len(items) + length_hint(event_ids)))
+            stamp(growth, items, event_ids, now)
             admitted.append((request, growth.sequence, growth.event_id))
+        bases = self._lay_out(growths, outcome)
+        outcome.stored = [
+            (request, Stored(request.run_id, sequence, event_id, bases[request.run_id] + sequence))
+            for request, sequence, event_id in admitted
+        ]
+        return outcome, growths
+
+    def _lay_out(self, growths: dict[str, Growth], outcome: Outcome) -> dict[str, int]:
+        """Write the growths as one commit; return what to add to a run's sequences to have their positions."""
         start = position = self._next_position
         segments: list[Segment] = []
         entries: list[bytes] = []
@@ -151,38 +193,55 @@ class Log:
                 changed.append(growth)
         if changed:
             save_growths(self._db, changed)
-        outcome.stored = [
-            (request, Stored(request.run_id, sequence, event_id, bases[request.run_id] + sequence))
-            for request, sequence, event_id in admitted
-        ]
         if segments:
             body = b"".join([segment.frames for segment in segments])
             outcome.entries = b"".join(entries)
             self._insert_commit(start, position - start, outcome.entries, body)
             outcome.commit = Commit(start, position - start, segments, len(body))
-        return outcome, growths
+        return bases
 
-    def _grow(self, growths: dict[str, Growth], request: Request, now_ns: int) -> Growth:
-        if request.birth is None and request.also is None:
+    def _grow(self, growths: dict[str, Growth], request: Request, now_ns: int) -> tuple[Growth, Sequence[Item]]:
+        items = request.items
+        if request.birth is None and request.also is None and request.claim is None:
             growth = self._admitted(growths, request, now_ns)
         else:
-            growth = self._admitted_with_state(growths, request, now_ns)
+            growth, items = self._admitted_with_state(growths, request, now_ns)
         growths[request.run_id] = growth
-        return growth
+        return growth, items
 
-    def _admitted_with_state(self, growths: dict[str, Growth], request: Request, now_ns: int) -> Growth:
+    def _admitted_with_state(
+        self, growths: dict[str, Growth], request: Request, now_ns: int
+    ) -> tuple[Growth, Sequence[Item]]:
         """Admit a request that writes rows of its own: refused, it leaves none of them behind."""
+        items = request.items
         self._db.execute("SAVEPOINT request")
         try:
             growth = self._admitted(growths, request, now_ns)
             if request.also is not None:
                 request.also(self._db)
+            if request.claim is not None:
+                items = self._claimed(growth, request.claim)
         except RunwireError:
             self._db.execute("ROLLBACK TO request")
             raise
         finally:
             self._db.execute("RELEASE request")
-        return growth
+        return growth, items
+
+    def _claimed(self, growth: Growth, claim: Claim) -> Sequence[Item]:
+        """Move the run's lease and hear what there is to tell of it. Nothing of the growth changes unless all is well."""
+        run_id = growth.head.birth.run_id
+        info = growth.info()
+        generation = move_lease(self._db, growth.head.run_key)
+        claim.also(self._db, generation)
+        items = claim.tell(info)
+        if not items:
+            raise Conflict(f"there is nothing to tell of {run_id}, so it is not claimed")
+        admit_items(growth, run_id, items)
+        growth.generation = claim.generation = generation
+        growth.head.lease_seen = self._moments
+        claim.info = info
+        return items
 
     def _admitted(self, growths: dict[str, Growth], request: Request, now_ns: int) -> Growth:
         growth = growths.get(request.run_id)
@@ -190,48 +249,61 @@ class Log:
             growth = no_growth(self._find(request, now_ns))
         elif request.birth is not None:
             raise RunExists(request.run_id)
+        if request.lease is not None and growth.head.lease_seen != self._moments:
+            growth.generation = growth.head.lease_generation = lease_of(self._db, growth.head.run_key)
+            growth.head.lease_seen = self._moments
         admit(growth, request)
         return growth
 
     def _find(self, request: Request, now_ns: int) -> Head:
-        head = self._heads.get(request.run_id) or load_head(self._db, request.run_id, self.unsealed)
+        head = self._heads.get(request.run_id)
+        if head is None:
+            head = load_head(self._db, request.run_id, self.unsealed)
+            if head is not None:
+                head.lease_seen = self._moments
         if request.birth is not None:
             if head is not None:
                 raise RunExists(request.run_id)
-            return insert_run(self._db, request.birth, now_ns)
+            head = insert_run(self._db, request.birth, now_ns)
+            head.lease_seen = self._moments
         if head is None:
             raise RunNotFound(request.run_id)
-        if request.lease is not None and self._leases_may_have_moved:
-            self._refresh_lease(head)
         return head
 
-    def _refresh_lease(self, head: Head) -> None:
-        row = self._db.execute("SELECT lease_generation FROM runs WHERE run_key = ?", (head.run_key,)).fetchone()
-        if row is not None:
-            head.lease_generation = row[0]
-
-    def _catch_up(self) -> None:
-        """Learn what other connections have committed since our last transaction; nobody can commit while we look."""
+    def _catch_up(self, known: int | None = None) -> None:
+        """Learn what other connections have committed since our last transaction. From position `known` on it is news."""
         version = self._db.data_version()
-        self._leases_may_have_moved = version != self._version
         if version == self._version:
             return
+        self._moments += 1
+        known = self._next_position if known is None else known
         sealed = int(next(self._db.execute("SELECT ifnull(max(last_position), -1) FROM feed"))[0])
         if sealed > self.unsealed.sealed_through or sealed >= self._next_position:
             # Another process has sealed, or ours has sealed what another wrote: what we know of the end is out of date.
+            if sealed >= known:
+                self._hear(Foreign(run_ids=foreign_runs(self._db, known, self._names), whole=False))
             self.unsealed.restart(sealed)
             self._heads.clear()
             self._next_position = sealed + 1
-        touched: set[int] = set()
-        newer = "SELECT position, count, entries FROM commits WHERE position >= ? ORDER BY position"
-        for position, count, packed in self._db.execute(newer, (self._next_position,)):
-            entries = list(unpack(packed))
-            self.unsealed.add(position, packed, sum(entry.length for entry in entries))
-            touched.update(entry.run_key for entry in entries)
-            self._next_position = position + count
-        if touched:
+        news: list[Found] = []
+        for commit in find_commits(self._db, self._next_position):
+            self.unsealed.add(commit.position, commit.packed, commit.size)
+            self._next_position = commit.position + commit.count
+            if commit.position >= known:
+                news.append(commit)
+        if news:
+            self._hear(foreign_commits(self._db, news, self._names))
+            touched = {entry.run_key for commit in news for entry in commit.entries}
             self._heads = {run_id: head for run_id, head in self._heads.items() if head.run_key not in touched}
         self._version = version
+
+    def _hear(self, foreign: Foreign) -> None:
+        if self._foreign is None:
+            self._foreign = foreign
+        else:
+            self._foreign.join(foreign)
+        if len(self._names) > _NAMES_MAX:
+            self._names.clear()
 
     def _insert_commit(self, position: int, count: int, entries: bytes, body: bytes) -> None:
         self._db.execute(

@@ -92,6 +92,36 @@ def save_head(db: apsw.Connection, head: Head) -> None:
     )
 
 
+def save_story(db: apsw.Connection, head: Head) -> None:
+    """Write the state of a run as far as this process knows it, unless the row is further already."""
+    db.execute(
+        "UPDATE runs SET status = ?, updated_ns = ?, head_sequence = ?, head_hash = ?, state_sequence = ?, state = ? "
+        "WHERE run_key = ? AND state_sequence <= ? AND head_sequence <= ?",
+        (
+            head.story.run.status,
+            head.updated_ns,
+            head.sequence,
+            head.hash,
+            head.sequence,
+            encode_story(head.story),
+            head.run_key,
+            head.sequence,
+            head.sequence,
+        ),
+    )
+
+
+def move_lease(db: apsw.Connection, run_key: int) -> int:
+    """Give the run's lease a new generation and return it; every earlier one is stale from now on."""
+    moved = "UPDATE runs SET lease_generation = lease_generation + 1 WHERE run_key = ? RETURNING lease_generation"
+    return int(next(db.execute(moved, (run_key,)))[0])
+
+
+def lease_of(db: apsw.Connection, run_key: int) -> int:
+    """The generation of a run's lease."""
+    return int(next(db.execute("SELECT lease_generation FROM runs WHERE run_key = ?", (run_key,)))[0])
+
+
 def load_head(db: apsw.Connection, run_id: str, unsealed: Unsealed) -> Head | None:
     """A run's end as row and log tell it together, or None."""
     row = db.execute(f"SELECT {_COLUMNS} FROM runs WHERE run_id = ? AND status != ?", (run_id, IMPORTING)).fetchone()

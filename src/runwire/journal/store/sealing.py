@@ -18,7 +18,7 @@ from runwire.journal.records import Head
 from runwire.journal.store.database import impatient, snapshot, translated, writing
 from runwire.journal.store.entries import Entry, pack_places, unpack
 from runwire.journal.store.reading import deflate, inflate
-from runwire.journal.store.rows import save_head
+from runwire.journal.store.rows import save_story
 from runwire.protocol.envelope import occurred_at_of
 
 Step = Callable[[], None]
@@ -134,7 +134,7 @@ def _finish(
             # The writer knows less than the window where another process has written last.
             if head is not None and head.sequence >= entry.last:
                 # The story so far goes along: a restart then has only the unsealed events to tell.
-                save_head(db, head)
+                save_story(db, head)
                 continue
             db.execute(
                 "UPDATE runs SET head_sequence = ?, head_hash = ? WHERE run_key = ? AND head_sequence < ?",
