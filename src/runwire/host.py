@@ -1,0 +1,292 @@
+"""What an executor sees of its run: one small protocol. It never sees the queue, the lease or the store.
+
+The terminal `run.*` event, `run.started`, `gap.*`, `approval.*`, `policy.tool_blocked`, `tool.invoked`, `tool.started`, the
+terminal `tool.*` and `run.checkpoint_saved` are written by the other side of it; everything else by the executor.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct, field
+
+from runwire.protocol.payload import Opaque, Payload
+from runwire.protocol.stream import Delta
+
+# The pure parts of an executor lean on the values in here, so nothing that reaches a disk is imported at run time.
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runwire.journal.artifact import Artifact, Change, Draft, NewArtifact
+    from runwire.journal.records import Effect as RowEffect
+    from runwire.journal.records import Stored
+
+Effect = Literal["reads", "writes", "executes", "network"]
+Effects = frozenset[Effect]
+"""What a tool does to the world; policy speaks of these, not of tools."""
+
+Emit = Callable[..., "Awaitable[Stored]"]
+"""The host's `emit`, handed on."""
+
+
+class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where an MCP server is found: a command to start, or a URL."""
+
+    command: str | None = None
+    args: list[str] = []
+    env: dict[str, str] = {}
+    url: str | None = None
+    headers: dict[str, str] = {}
+    timeout_s: float = 120.0
+
+
+class ModelRewrite(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A rule that replaces one model by another: `from` is a glob over `provider:name`."""
+
+    from_: str = field(name="from")
+    to: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model is told of it."""
+
+    name: str
+    about: str
+    schema: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What is settled about a run before its executor begins."""
+
+    run_id: str
+    task_id: str
+    session_id: str | None
+    agent: str
+    kind: str
+    """agent_loop, shell, git or file."""
+    prompt: str
+    model: str | None
+    input: Mapping[str, object]
+    """Of kinds without a model."""
+    workspace: "Path"
+    workspace_mode: str
+    experimental: frozenset[str]
+    env: Mapping[str, str]
+    timeout_s: float | None
+    mcp_servers: Mapping[str, McpServer]
+    rewrites: Sequence[ModelRewrite]
+    auto_apply: bool
+    allow_unconfined: bool
+    allow_hosts: Sequence[str]
+    allow_network: bool
+    max_turns: int
+    budget_micros_usd: int | None
+    spent_before_micros_usd: int
+    """By the whole task, before this run."""
+    fresh: bool
+    """Nothing but birth events so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One stored event, decoded. Pieces of streams are left out."""
+
+    run_id: str
+    sequence: int
+    event_id: str
+    occurred_ns: int
+    payload: Payload | Opaque
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAsk:
+    """A tool call that wants to happen: what policy, grants and people decide about."""
+
+    tool_call_id: str
+    tool_name: str
+    kind: str
+    turn_index: int
+    input: Mapping[str, object]
+    effects: Effects
+    summary: str
+    """One line for a person: the command, the path."""
+    paths: Sequence[str] = ()
+    hosts: Sequence[str] = ()
+    argv_text: str | None = None
+    """The shell text, for grants."""
+    timeout_ms: int | None = None
+    mcp_server: str | None = None
+    mcp_tool: str | None = None
+    recheck: Callable[[Mapping[str, object]], "ToolAsk"]
+    """The same ask for another input, from an edit or a hook; raises ToolInputInvalid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """The call may happen. Its `tool.invoked` and `tool.started` are durable when this is returned."""
+
+    input: Mapping[str, object]
+    changed_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class No:
+    """The call may not happen. Every event of the refusal is stored; `told` goes to the model."""
+
+    told: str
+    stop: bool = False
+
+
+Verdict = Go | No
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolEnd:
+    """How a call that was let go has ended."""
+
+    outcome: Literal["completed", "failed", "cancelled", "timed_out"]
+    duration_ms: int
+    summary: str
+    output: str | None
+    """What the model is told when that is short (4096 characters at most); None when the result artifact holds it."""
+    code: str = ""
+    message: str = ""
+    limit: str = ""
+    by: str = "operator"
+    result: str | None = None
+    drafts: "Sequence[Draft]" = ()
+    result_artifact_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person said to a run while it was at work."""
+
+    text: str
+    by: str
+    kind: Literal["message", "rejection"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildEnd:
+    """How a run that was started for a part of the work has ended."""
+
+    run_id: str
+    final_status: str
+    summary: str
+    cost_micros_usd: int
+
+
+class ToolInputInvalid(ValueError):
+    """The input is not what the tool takes. The message names the field, for the model or whoever edited it."""
+
+
+WhyStopped = Literal["cancelled", "lost", "parked", "closing"]
+
+
+class Stopped(BaseException):
+    """The run is not ours to go on with: it was cancelled, its lease is lost, it is parked, or the worker closes."""
+
+    def __init__(self, why: WhyStopped) -> None:
+        super().__init__(why)
+        self.why: WhyStopped = why
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The work is done."""
+
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The work cannot be done."""
+
+    code: str
+    message: str
+    retriable: bool = False
+
+
+Ended = Finished | Failed
+
+
+class RunHost(Protocol):
+    """One run, as its executor may touch it."""
+
+    @property
+    def facts(self) -> RunFacts:
+        """What is settled about the run."""
+        ...
+
+    def emit(
+        self, *payloads: Payload, kept: "Sequence[Draft | Change]" = (), also: "RowEffect | None" = None
+    ) -> "Awaitable[Stored]":
+        """Append all or none, under the lease, with the rows that `also` changes; events of `kept` go first.
+
+        Order is the order of calls; await only where the events must be durable before what comes next.
+        """
+        ...
+
+    async def offer(self, delta: Delta) -> None:
+        """Hand over a piece of stream text; it is stored soon, joined with its neighbours."""
+        ...
+
+    async def draft(self, new: "NewArtifact", body: bytes) -> "Draft":
+        """Make an artifact's body safe; pass the draft to `emit` and it exists."""
+        ...
+
+    async def body(self, artifact_id: str) -> "tuple[Artifact, bytes]":
+        """An artifact of this run's task, else ArtifactNotFound."""
+        ...
+
+    async def past(self) -> Sequence[Past]:
+        """This run so far, and before it the runs that it was resumed from, each up to where."""
+        ...
+
+    async def permit(self, ask: ToolAsk) -> Verdict:
+        """Ask whether a call may happen, and wait as long as that takes. Raises Stopped."""
+        ...
+
+    async def settle(self, ask: ToolAsk, end: ToolEnd) -> None:
+        """Store the call's terminal event, then run what follows a tool's use."""
+        ...
+
+    async def checkpoint(self) -> str:
+        """Store that the run can be resumed from here; does not wait until that is durable."""
+        ...
+
+    def spend(self, cost_micros_usd: int) -> None:
+        """Count money, for the run's totals and the task's ceiling."""
+        ...
+
+    def spent(self) -> int:
+        """Micro-dollars of the whole task, this run included."""
+        ...
+
+    async def said(self) -> Sequence[Said]:
+        """Steering messages and rejection texts since the last call; taking them emits their `user.message`."""
+        ...
+
+    def redact(self, text: str) -> str:
+        """The text without known secrets."""
+        ...
+
+    async def spawn(self, agent: str, prompt: str, tool_call_id: str) -> ChildEnd:
+        """Start a run for a part of the work and wait for its end; only where the task asked for it by name."""
+        ...
+
+    def may_emit(self, event_type: str) -> bool:
+        """Whether the task asked for this experimental type, or it is not experimental."""
+        ...
+
+
+class Executor(Protocol):
+    """What does a run's work."""
+
+    async def run(self, host: RunHost) -> Ended:
+        """Work until done. Raises nothing but Stopped; whatever else escapes fails the run as `internal_error`."""
+        ...
