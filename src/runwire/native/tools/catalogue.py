@@ -1,0 +1,203 @@
+"""The one list of tools, and what they need to be ready for a run."""
+
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from runwire.clock import Clock
+from runwire.host import RunFacts, RunHost
+from runwire.ids import Ids
+from runwire.journal.redaction.secrets import SecretSet
+from runwire.native.mcp.servers import Reach, reached
+from runwire.native.tools.artifact_read import ArtifactRead
+from runwire.native.tools.commands import Grounds
+from runwire.native.tools.edit_file import EditFile
+from runwire.native.tools.editing import Editor
+from runwire.native.tools.file_delete import FileDelete
+from runwire.native.tools.file_read import FileRead
+from runwire.native.tools.file_write import FileWrite
+from runwire.native.tools.git_exec import GitExec
+from runwire.native.tools.glob import Glob
+from runwire.native.tools.grep import Grep
+from runwire.native.tools.http_request import HttpRequest
+from runwire.native.tools.multi_edit import MultiEdit
+from runwire.native.tools.schema import Shaped
+from runwire.native.tools.shell_exec import ShellExec
+from runwire.native.tools.spawn_agent import NEEDS, SpawnAgent
+from runwire.native.tools.todo_write import TodoWrite
+from runwire.native.tools.tool import AnyTool, Fetcher, SearchProvider, ToolContext, ToolSettings, Unavailable
+from runwire.native.tools.web_fetch import WebFetch
+from runwire.native.tools.web_search import WebSearch
+from runwire.workspace.applying import Applier
+from runwire.workspace.environment import child_environment
+from runwire.workspace.limits import Groups
+from runwire.workspace.locking import Locks
+from runwire.workspace.root import Root
+from runwire.workspace.sandbox.layer import Sandbox
+
+NO_SEARCH = "no_provider_configured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workbench:
+    """What the tools of every run share."""
+
+    sandbox: Sandbox
+    applier: Applier
+    locks: Locks
+    clock: Clock
+    ids: Ids
+    http: Fetcher
+    secrets: SecretSet
+    """What no command may have in its environment."""
+    inherited: Mapping[str, str]
+    """The worker's own environment, a short list of which commands are given."""
+    groups: Groups | None = None
+    search: SearchProvider | None = None
+    settings: ToolSettings = field(default_factory=ToolSettings)
+    hidden: Sequence[Path] = ()
+    """What no command may read."""
+    tmp: Path | None = None
+    """Where runs have their private temporary folders; the system's place when None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTools:
+    """The tools of one run."""
+
+    host: RunHost
+    root: Root
+    bench: Workbench
+    home: str | None
+    tools: Sequence[AnyTool]
+    unavailable: Sequence[Unavailable]
+
+    def context(self, tool_call_id: str, turn_index: int) -> ToolContext:
+        """What one call may use."""
+        bench = self.bench
+        return ToolContext(
+            host=self.host,
+            tool_call_id=tool_call_id,
+            turn_index=turn_index,
+            root=self.root,
+            sandbox=bench.sandbox,
+            environ=child_environment(bench.inherited, self.host.facts.env, known=bench.secrets.values, home=self.home),
+            clock=bench.clock,
+            settings=bench.settings,
+            http=bench.http,
+            search=bench.search,
+        )
+
+
+class Tools:
+    """Makes the tools of runs ready."""
+
+    def __init__(self, bench: Workbench) -> None:
+        """Use what the worker has set up once."""
+        self._bench = bench
+
+    @asynccontextmanager
+    async def open(self, host: RunHost) -> AsyncGenerator[RunTools]:
+        """The tools for this run: its workspace opened, its MCP servers reached. Leaving gives everything back."""
+        bench, facts = self._bench, host.facts
+        async with AsyncExitStack() as stack:
+            root = stack.enter_context(Root.open(facts.workspace))
+            tmp = Path(tempfile.mkdtemp(prefix="runwire-", dir=bench.tmp))
+            stack.callback(shutil.rmtree, tmp, ignore_errors=True)
+            tools = _native(bench, host, tmp)
+            unavailable: list[Unavailable] = []
+            if facts.kind == "agent_loop":
+                if bench.search is None:
+                    unavailable.append(Unavailable(tool_name=WebSearch.name, reason=NO_SEARCH, asked_for=False))
+                reach = Reach(
+                    sandbox=bench.sandbox, secrets=bench.secrets, inherited=bench.inherited, hidden=bench.hidden
+                )
+                servers = await stack.enter_async_context(reached(reach, facts, root, tmp))
+                tools += servers.tools
+                unavailable += servers.unavailable
+            yield RunTools(
+                host=host,
+                root=root,
+                bench=bench,
+                home=_home(bench.sandbox, tmp),
+                tools=tools,
+                unavailable=unavailable,
+            )
+
+
+def _native(bench: Workbench, host: RunHost, tmp: Path) -> list[AnyTool]:
+    """Our own tools, those of the run's kind. Adding one is adding a line here."""
+    editor = Editor(applier=bench.applier, locks=bench.locks, ids=bench.ids)
+    grounds = Grounds(hidden=bench.hidden, tmp=tmp, groups=bench.groups)
+    edits: list[AnyTool] = [FileWrite(editor), EditFile(editor)]
+    match host.facts.kind:
+        case "shell":
+            return [ShellExec(grounds)]
+        case "git":
+            return [GitExec(_with_repository(grounds, host.facts))]
+        case "file":
+            return [*edits, FileDelete(editor)]
+    tools: list[AnyTool] = [
+        ShellExec(grounds),
+        FileRead(),
+        *edits,
+        MultiEdit(editor),
+        Glob(),
+        Grep(),
+        TodoWrite(),
+        HttpRequest(),
+        WebFetch(),
+        ArtifactRead(),
+    ]
+    if bench.search is not None:
+        tools.append(WebSearch())
+    if all(host.may_emit(event_type) for event_type in NEEDS):
+        tools.append(SpawnAgent())
+    return tools
+
+
+def _home(sandbox: Sandbox, tmp: Path) -> str | None:
+    if not sandbox.confines:
+        return None
+    # Where there are namespaces the private folder is seen as /tmp; elsewhere it keeps its own name.
+    return "/tmp" if sandbox.owns_processes else str(tmp)
+
+
+def _with_repository(grounds: Grounds, facts: RunFacts) -> Grounds:
+    """A worktree's history lies in the repository that it was made from, and git writes there."""
+    marker = facts.workspace / ".git"
+    if facts.workspace_mode != "worktree" or not marker.is_file():
+        return grounds
+    own = (facts.workspace / marker.read_text("utf-8", "replace").removeprefix("gitdir:").strip()).resolve()
+    try:
+        back = Path((own / "gitdir").read_text("utf-8", "replace").strip()).resolve()
+    except OSError:
+        return grounds
+    # A workspace may claim to belong anywhere; only a repository that says so too is opened to it.
+    if own.parent.name != "worktrees" or back != marker.resolve():
+        return grounds
+    return replace(grounds, writable=(own.parent.parent,))
+
+
+def input_shapes() -> Sequence[Shaped]:
+    """What takes which input, for reading one that somebody has edited without a run at hand."""
+    return (
+        ShellExec,
+        GitExec,
+        FileRead,
+        FileWrite,
+        FileDelete,
+        EditFile,
+        MultiEdit,
+        Glob,
+        Grep,
+        TodoWrite,
+        HttpRequest,
+        WebFetch,
+        WebSearch,
+        ArtifactRead,
+        SpawnAgent,
+    )
