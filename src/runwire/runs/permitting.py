@@ -1,0 +1,326 @@
+"""Permitting: the way of a call from wish to start. Policy, then grants, then people; `tool.invoked`; hooks; `tool.started`."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from msgspec import UNSET
+
+from runwire.errors import InvalidContent
+from runwire.host import Emit, Go, No, ToolAsk, Verdict
+from runwire.ids import Ids
+from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved
+from runwire.protocol.events.policy import PolicyToolBlocked
+from runwire.protocol.events.tool import ToolFailed, ToolInvoked, ToolStarted
+from runwire.runs.approval import Approval, Question, digest_of
+from runwire.runs.approvals import Approvals
+from runwire.runs.floor import Place
+from runwire.runs.grants import Asker, GrantRevoked, Grants, covering
+from runwire.runs.hooks import HookFault, Hooks, Occasion, wanted
+from runwire.runs.hosting import Held
+from runwire.runs.policies import Policies
+from runwire.runs.policy import Bounds, Decision, HookSpec, Policy, decide, lets_pass
+from runwire.runs.shellwords import Reading, read
+from runwire.runs.task import Task
+
+_DURABLE_FIRST = frozenset({"writes", "executes", "network"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What is the same for every run of this process."""
+
+    data: Path
+    unconfined: bool
+    """Whether no sandbox works here."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Allowed:
+    ask: ToolAsk
+    changed_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    reason: str
+    policy_id: str
+    code: str = "policy_denied"
+    stop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run, as far as decisions about its calls depend on it."""
+
+    held: Held
+    emit: Emit
+    asker: Asker
+    place: Place
+    policies: tuple[Policy, ...]
+    bounds: Bounds
+
+
+class Permits:
+    """Decides about calls and tells of it, as `runs.hosting.Permitting` promises."""
+
+    def __init__(
+        self,
+        *,
+        approvals: Approvals,
+        grants: Grants,
+        policies: Policies,
+        hooks: Hooks,
+        ids: Ids,
+        surroundings: Surroundings,
+    ) -> None:
+        """Decide by these policies, grants and people."""
+        self._approvals = approvals
+        self._grants = grants
+        self._policies = policies
+        self._hooks = hooks
+        self._ids = ids
+        self._surroundings = surroundings
+
+    async def permit(self, held: Held, ask: ToolAsk, emit: Emit) -> Verdict:
+        """Decide about a call; wait as long as that takes. Every event of the decision is stored when this returns."""
+        run = self._run(held, emit)
+        found = await self._decided(run, ask)
+        if isinstance(found, _Refused):
+            await emit(_blocked(ask, found))
+            return No(found.reason, found.stop)
+        return await self._begin(run, found)
+
+    def _run(self, held: Held, emit: Emit) -> _Run:
+        settled = self._policies.bounds(held.task)
+        # Tools know the workspace by its real path, and so must rules and grants.
+        workspace = str(held.workspace.resolve())
+        return _Run(
+            held=held,
+            emit=emit,
+            asker=asker_of(held.task, workspace),
+            place=place_of(self._surroundings, workspace, settled),
+            policies=self._policies.of(held.task),
+            bounds=settled,
+        )
+
+    async def _decided(self, run: _Run, ask: ToolAsk) -> _Allowed | _Refused:
+        reading = None if ask.argv_text is None else read(ask.argv_text)
+        decision = decide(run.policies, ask, reading, run.place)
+        if decision.action == "ask":
+            if await self._granted(run, ask, reading, decision):
+                return _Allowed(ask)
+            return await self._answered(run, ask, reading, decision)
+        if run.held.info.story.run.pending_approvals:
+            # An earlier worker asked about it, when the rules were others.
+            await self._withdraw(run, await self._approvals.of_call(run.held.run_id, ask.tool_call_id))
+        return _Allowed(ask) if decision.action == "allow" else _Refused(decision.reason, decision.policy_id)
+
+    async def _granted(self, run: _Run, ask: ToolAsk, reading: Reading | None, decision: Decision) -> bool:
+        """Whether grants allow a call; then that is told as an approval, asked and answered at once."""
+        place, policies = run.place, run.policies
+        found = covering(
+            await self._grants.live(run.asker),
+            ask,
+            reading,
+            run.asker.workspace,
+            lambda segment: lets_pass(policies, ask, segment, place),
+        )
+        if found is None:
+            return False
+        await self._withdraw(run, await self._approvals.of_call(run.held.run_id, ask.tool_call_id))
+        approval_id = self._ids.new("appr")
+        digest = digest_of(ask, run.asker, run.place)
+        try:
+            await run.emit(
+                ApprovalRequested(
+                    approval_id=approval_id,
+                    tool_call_id=ask.tool_call_id,
+                    kind=ask.tool_name,
+                    summary=ask.summary,
+                    policy_reason=decision.reason,
+                    input=dict(ask.input),
+                    input_digest=f"sha256:{digest.hex()}",
+                    effects=[*sorted(ask.effects)],
+                ),
+                ApprovalResolved(
+                    approval_id=approval_id,
+                    decision="approved",
+                    by=f"grant:{','.join(grant.grant_id for grant in found)}",
+                    scope=found[0].scope,
+                ),
+                also=self._grants.use(found),
+            )
+        except GrantRevoked:
+            return False
+        return True
+
+    async def _answered(
+        self, run: _Run, ask: ToolAsk, reading: Reading | None, decision: Decision
+    ) -> _Allowed | _Refused:
+        """What a person says about exactly this call; a question that an earlier worker asked is taken up again."""
+        digest = digest_of(ask, run.asker, run.place)
+        earlier = await self._approvals.of_call(run.held.run_id, ask.tool_call_id)
+        if earlier is not None and earlier.digest != digest:
+            await self._withdraw(run, earlier)
+            earlier = None
+        if earlier is None:
+            question = Question(
+                run_id=run.held.run_id,
+                ask=ask,
+                reading=reading,
+                asker=run.asker,
+                digest=digest,
+                reason=decision.reason,
+                timeout_s=run.bounds.approval_timeout_s,
+            )
+            earlier = await self._approvals.request(question, run.emit)
+        return self._read_answer(run, ask, await self._approvals.wait(earlier.approval_id))
+
+    def _read_answer(self, run: _Run, ask: ToolAsk, approval: Approval) -> _Allowed | _Refused:
+        policy_id, answer = f"approval:{approval.approval_id}", approval.answer
+        if answer is None:
+            return _Refused(f"nobody decided in {approval.patience_s} s", policy_id, code="approval_timed_out")
+        if answer.decision == "denied":
+            reason = f"denied: {answer.comment}" if answer.comment else f"denied by {answer.by}"
+            return _Refused(reason, policy_id, code="approval_denied", stop=answer.stop)
+        if answer.edited_input is None:
+            return _Allowed(ask)
+        try:
+            edited = ask.recheck(answer.edited_input)
+        except (ValueError, InvalidContent) as wrong:
+            return _Refused(f"the edited input does not fit the tool: {wrong}", policy_id)
+        reading = None if edited.argv_text is None else read(edited.argv_text)
+        decision = decide(run.policies, edited, reading, run.place)
+        if decision.action == "deny":
+            return _Refused(f"the edited input is not allowed: {decision.reason}", decision.policy_id)
+        return _Allowed(edited, answer.by)
+
+    async def _withdraw(self, run: _Run, approval: Approval | None) -> None:
+        if approval is not None and approval.pending:
+            await self._approvals.withdraw(approval, run.emit, comment="the question is not the one any more")
+
+    async def _begin(self, run: _Run, allowed: _Allowed) -> Verdict:
+        """Tell that a call is about to happen; nothing that leaves a trace begins before that is durable."""
+        ask = allowed.ask
+        hooks = wanted(run.bounds.hooks, "PreToolUse", ask)
+        if hooks:
+            return await self._begin_with_hooks(run, allowed, hooks)
+        ticket = run.emit(_invoked(ask), _started(ask, allowed.changed_by))
+        if ask.effects & _DURABLE_FIRST:
+            await ticket
+        return Go(ask.input, allowed.changed_by)
+
+    async def _begin_with_hooks(self, run: _Run, allowed: _Allowed, hooks: Sequence[HookSpec]) -> Verdict:
+        stored = await run.emit(_invoked(allowed.ask))
+        began_s = asyncio.get_running_loop().time()
+        occasion = await self._hooks.occasion("PreToolUse", run.held, allowed.ask, stored.sequence)
+        found: _Allowed | _Refused = allowed
+        for hook in hooks:
+            found = await self._hooked(run, hook, occasion, allowed)
+            if isinstance(found, _Refused):
+                break
+            allowed = found
+        if isinstance(found, _Refused):
+            duration_ms = round((asyncio.get_running_loop().time() - began_s) * 1_000)
+            await run.emit(_failed(allowed.ask, found, duration_ms))
+            return No(f"error ({found.code}): {found.reason}", found.stop)
+        await run.emit(_started(allowed.ask, allowed.changed_by))
+        return Go(allowed.ask.input, allowed.changed_by)
+
+    async def _hooked(self, run: _Run, hook: HookSpec, occasion: Occasion, allowed: _Allowed) -> _Allowed | _Refused:
+        """What becomes of a call when a hook has seen it. Another input is decided about like any other."""
+        ask = allowed.ask
+        try:
+            reply = await self._hooks.call(hook, replace(occasion, input=ask.input))
+            if reply.decision == "deny":
+                return _Refused(
+                    reply.reason or f"denied by the hook {hook.name}", f"hook:{hook.name}", code="hook_denied"
+                )
+            if reply.input is None or reply.input == ask.input:
+                return allowed
+            changed = _rechecked(ask, reply.input)
+        except HookFault as fault:
+            if hook.required:
+                return _Refused(f"the hook {hook.name} failed: {fault}", f"hook:{hook.name}", code="hook_failed")
+            run.emit(fault.told(hook.name))
+            return allowed
+        found = await self._decided(run, changed)
+        if isinstance(found, _Refused):
+            return found
+        return _Allowed(found.ask, found.changed_by or f"hook:{hook.name}")
+
+
+def asker_of(task: Task, workspace: str) -> Asker:
+    """Who the calls of a task are made by, as grants see it."""
+    return Asker(agent=task.agent, workspace=workspace, task_id=task.task_id, session_id=task.session_id)
+
+
+def place_of(surroundings: Surroundings, workspace: str, settled: Bounds) -> Place:
+    """Where the calls of a run happen, as policy sees it."""
+    return Place(
+        workspace=workspace,
+        data=str(surroundings.data.resolve()),
+        unconfined=surroundings.unconfined,
+        allow_unconfined=settled.allow_unconfined,
+    )
+
+
+def _rechecked(ask: ToolAsk, given: dict[str, object]) -> ToolAsk:
+    try:
+        return ask.recheck(given)
+    except (ValueError, InvalidContent) as wrong:
+        raise HookFault(f"its input does not fit the tool: {wrong}") from wrong
+
+
+def _blocked(ask: ToolAsk, refused: _Refused) -> PolicyToolBlocked:
+    return PolicyToolBlocked(
+        tool_call_id=ask.tool_call_id,
+        tool_name=ask.tool_name,
+        reason=refused.reason,
+        policy_id=refused.policy_id,
+        kind=ask.kind,
+        mcp_server=ask.mcp_server or UNSET,
+        mcp_tool=ask.mcp_tool or UNSET,
+        result="blocked" if ask.mcp_server else UNSET,
+    )
+
+
+def _invoked(ask: ToolAsk) -> ToolInvoked:
+    return ToolInvoked(
+        tool_call_id=ask.tool_call_id,
+        tool_name=ask.tool_name,
+        kind=ask.kind,
+        mcp_server=ask.mcp_server or UNSET,
+        mcp_tool=ask.mcp_tool or UNSET,
+        turn_index=ask.turn_index,
+        timeout_ms=UNSET if ask.timeout_ms is None else ask.timeout_ms,
+    )
+
+
+def _started(ask: ToolAsk, changed_by: str | None) -> ToolStarted:
+    return ToolStarted(
+        tool_call_id=ask.tool_call_id,
+        tool_name=ask.tool_name,
+        kind=ask.kind,
+        mcp_server=ask.mcp_server or UNSET,
+        mcp_tool=ask.mcp_tool or UNSET,
+        turn_index=ask.turn_index,
+        timeout_ms=UNSET if ask.timeout_ms is None else ask.timeout_ms,
+        input=UNSET if changed_by is None else dict(ask.input),
+        changed_by=UNSET if changed_by is None else changed_by,
+    )
+
+
+def _failed(ask: ToolAsk, refused: _Refused, duration_ms: int) -> ToolFailed:
+    return ToolFailed(
+        tool_call_id=ask.tool_call_id,
+        tool_name=ask.tool_name,
+        kind=ask.kind,
+        mcp_server=ask.mcp_server or UNSET,
+        mcp_tool=ask.mcp_tool or UNSET,
+        duration_ms=duration_ms,
+        code=refused.code,
+        message=refused.reason,
+    )
