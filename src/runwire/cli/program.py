@@ -35,10 +35,25 @@ class Entry:
 
 COMMANDS: Sequence[Entry] = (
     Entry("up", "Start the gateway and serve until interrupted.", "up"),
+    Entry("run", "Start a run and show it live.", "run"),
     Entry("events", "Print the events of a run; --follow waits for more.", "events"),
     Entry("watch", "Print events of some or all runs as they happen.", "watch"),
     Entry("runs", "List runs, newest first.", "runs"),
     Entry("show", "Show one run.", "show"),
+    Entry("say", "Say something to a live run.", "say"),
+    Entry("cancel", "End a run.", "cancel"),
+    Entry("resume", "Go on in a new run from a place in an old one.", "resume"),
+    Entry("approvals", "List what waits for a decision.", "approvals"),
+    Entry("approve", "Let it happen.", "approve"),
+    Entry("deny", "Do not let it happen.", "deny"),
+    Entry("artifacts", "List what a run has made.", "artifacts"),
+    Entry("diff", "Print what a run has changed, or one patch.", "diff"),
+    Entry("apply", "Write a proposed patch into its workspace.", "apply"),
+    Entry("reject", "Refuse a proposed patch.", "reject"),
+    Entry("revert", "Take an applied patch back.", "revert"),
+    Entry("usage", "Show tokens and money.", "usage"),
+    Entry("audit", "Show who did what, and with whose permission.", "audit"),
+    Entry("worker", "Carry out runs in a process of its own.", "worker"),
     Entry("export", "Write the log of a run, one envelope a line.", "export"),
     Entry("import", "Take in a log that `export` wrote.", "import_"),
     Entry("verify", "Prove that a log is whole and keeps the rules.", "verify"),
@@ -61,6 +76,8 @@ Exit status:
 \b
 Examples:
   runwire up                        start the gateway
+  runwire run "make the tests pass" have something done, and see it done
+  runwire approvals                 what waits for a decision
   runwire watch --all               see everything that happens
   runwire export RUN -o run.jsonl   keep a run in a file
   runwire verify run.jsonl          prove that nothing was changed"""

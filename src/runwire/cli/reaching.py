@@ -75,13 +75,25 @@ async def knowing(options: Options, run_id: str | None) -> AsyncGenerator[Client
 
 
 @asynccontextmanager
-async def embedded(config: Config) -> AsyncGenerator[Client]:
+async def reached_or_working(options: Options, *, working: bool) -> AsyncGenerator[tuple[Client, bool]]:
+    """As `reached_or_embedded`, but a gateway opened here can carry runs out; says whether it is one of those."""
+    config = options.config()
+    if config.url is None and not await _answers(options, config):
+        async with embedded(config, workers=max(1, config.workers) if working else None) as client:
+            yield client, True
+        return
+    async with Client(address_of(config), token_for(config), patience=Patience(dropped=_dropped)) as client:
+        yield client, False
+
+
+@asynccontextmanager
+async def embedded(config: Config, *, workers: int | None = None) -> AsyncGenerator[Client]:
     """A client of a gateway that lives in this process only, on the configured data directory."""
     # Not at the top: the whole gateway is loaded with it.
     from runwire import wiring
 
     async with (
-        wiring.open_app(config) as (app, token),
+        wiring.open_app(config, workers=workers) as (app, token),
         Client("http://127.0.0.1", token, EmbeddedTransport(app), patience=_brief()) as client,
     ):
         yield client

@@ -21,7 +21,7 @@ NOT_FOUND: Final = 4
 CONFLICT: Final = 5
 INTERRUPTED: Final = 130
 
-_BY_HTTP_STATUS = {400: USAGE, 404: NOT_FOUND, 409: CONFLICT}
+_BY_HTTP_STATUS = {400: USAGE, 404: NOT_FOUND, 409: CONFLICT, 422: USAGE}
 
 
 def status_of(error: RunwireError) -> int:

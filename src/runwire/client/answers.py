@@ -39,6 +39,62 @@ class Run(Answer):
         return self.status in {"completed", "failed", "cancelled"}
 
 
+class Task(Answer):
+    """A task, and the last of its runs."""
+
+    task_id: str
+    title: str = ""
+    kind: str = ""
+    agent: str = ""
+    latest_run: Run | None = None
+
+
+class Approval(Answer):
+    """A question to a person, and its answer once there is one."""
+
+    approval_id: str
+    status: str
+    run_id: str
+    tool_name: str = ""
+    summary: str = ""
+    policy_reason: str = ""
+    agent: str = ""
+    input: dict[str, object] | None = None
+    requested_at: str = ""
+    expires_at: str | None = None
+    by: str | None = None
+    comment: str | None = None
+
+
+class UsageRow(Answer):
+    """What one group of runs has used."""
+
+    group: str
+    runs: int
+    turns: int
+    input_tokens: int
+    cached_input_tokens: int
+    output_tokens: int
+    cost_micros_usd: int
+
+
+class UsageReport(Answer):
+    """What was used, group by group."""
+
+    data: list[UsageRow]
+
+
+class AuditEntry(Answer):
+    """One fact of the audit."""
+
+    occurred_at: str
+    run_id: str
+    sequence: int
+    type: str
+    who: str = ""
+    what: str = ""
+
+
 class EventPage(Answer):
     """Some events of one run; `next_after_sequence` is where to go on."""
 
@@ -114,6 +170,8 @@ class Artifact(Answer):
     pinned: bool = False
     truncated: bool = False
     produced_by_run_id: str | None = None
+    target_path: str | None = None
+    created_at: str = ""
     diff: str | None = None
 
 
@@ -121,3 +179,9 @@ class ArtifactAnswer(Answer):
     """One artifact."""
 
     data: Artifact
+
+
+class PatchAnswer(ArtifactAnswer):
+    """A patch that was taken back, and the patch that did it."""
+
+    inverse_artifact_id: str | None = None

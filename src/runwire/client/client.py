@@ -2,9 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
 from contextlib import aclosing
-from secrets import token_hex
-from typing import Self, TypeVar
-from urllib.parse import quote
+from typing import Self
 
 import httpx2
 import msgspec
@@ -22,20 +20,19 @@ from runwire.client.answers import (
     PruneReport,
     Run,
 )
+from runwire.client.calls import WORK_S, given, segment
 from runwire.client.connection import PREFIX, Call, Connection
 from runwire.client.cursors import Cursor, FeedCursor, RunCursor
+from runwire.client.deciding import Deciding
 from runwire.client.exporting import Exporter, Wanted
 from runwire.client.following import Follower
 from runwire.client.items import Event, FeedItem, RunItem
 from runwire.client.patience import Patience
+from runwire.client.working import Working
 from runwire.protocol.envelope import sequence_of
 
-_T = TypeVar("_T")
-# Taking in a file or pruning a store is one answer to a lot of work.
-_WORK_S = 3600.0
 
-
-class Client:
+class Client(Working, Deciding):
     """Calls one gateway. Use it as an async context manager; every failure is a GatewayError."""
 
     def __init__(
@@ -68,7 +65,7 @@ class Client:
 
     async def runs(self, *, limit: int | None = None, cursor: str | None = None, **filters: str) -> Listing:
         """Runs, newest first, each as raw JSON; decode one with `Run`."""
-        return await self._get("/runs", Listing, _given(limit=limit, cursor=cursor, **filters))
+        return await self._get("/runs", Listing, given(limit=limit, cursor=cursor, **filters))
 
     async def run(self, run_id: str) -> Run:
         """One run."""
@@ -76,7 +73,7 @@ class Client:
 
     async def run_json(self, run_id: str) -> bytes:
         """One run, as the bytes that the gateway sent."""
-        return bytes(await self._get(f"/runs/{_segment(run_id)}", msgspec.Raw))
+        return bytes(await self._get(f"/runs/{segment(run_id)}", msgspec.Raw))
 
     # Events of one run
 
@@ -91,7 +88,7 @@ class Client:
         self, run_id: str, *, after: int = -1, types: str | None = None, limit: int | None = None
     ) -> EventPage:
         """One page of events past `after`."""
-        params = _given(after_sequence=after, type=types, limit=limit)
+        params = given(after_sequence=after, type=types, limit=limit)
         return await self._connection.ask(Call(path=_events_path(run_id), params=params), EventPage)
 
     async def export(self, run_id: str, after: int = -1, types: str | None = None) -> AsyncGenerator[bytes]:
@@ -107,14 +104,14 @@ class Client:
         Under the same `key` it is stored once, however often it is sent.
         """
         body = msgspec.json.encode({"type": event_type, "data": data})
-        stored = bytes(await self._post(f"/runs/{_segment(run_id)}/events", msgspec.Raw, body, key=key))
+        stored = bytes(await self._post(f"/runs/{segment(run_id)}/events", msgspec.Raw, body, key=key))
         return Event(sequence_of(stored), stored)
 
     # Events of all runs
 
     async def feed(self, *, cursor: str | None = None, limit: int | None = None, **filters: str) -> FeedPage:
         """One page of the feed, from `cursor` on."""
-        return await self._get("/events", FeedPage, _given(cursor=cursor, limit=limit, **filters))
+        return await self._get("/events", FeedPage, given(cursor=cursor, limit=limit, **filters))
 
     async def watch(self, *, cursor: str | None = None, start: str = "now", **filters: str) -> AsyncGenerator[FeedItem]:
         """Every event of all runs from now on, from the `start`, or from a cursor; it never ends by itself."""
@@ -134,10 +131,10 @@ class Client:
         call = Call(
             method="POST",
             path=f"{PREFIX}/import",
-            params=_given(agent=agent),
+            params=given(agent=agent),
             headers={"content-type": "application/x-ndjson"},
             content=lines,
-            silence_s=_WORK_S,
+            silence_s=WORK_S,
         )
         return await self._connection.ask(call, Imported)
 
@@ -156,9 +153,7 @@ class Client:
 
     async def revoke_token(self, token_id: str) -> None:
         """Make a token worthless."""
-        call = Call(method="DELETE", path=f"{PREFIX}/tokens/{_segment(token_id)}")
-        async with self._connection.open(call):
-            return
+        await self._delete(f"/tokens/{segment(token_id)}")
 
     # Artifacts
 
@@ -168,42 +163,23 @@ class Client:
 
     async def artifact(self, artifact_id: str) -> Artifact:
         """What is known about one artifact."""
-        return (await self._get(f"/artifacts/{_segment(artifact_id)}", ArtifactAnswer)).data
+        return (await self._get(f"/artifacts/{segment(artifact_id)}", ArtifactAnswer)).data
 
     async def artifact_bytes(self, artifact_id: str) -> AsyncGenerator[bytes]:
         """The bytes of an artifact, as they come."""
-        call = Call(path=f"{PREFIX}/artifacts/{_segment(artifact_id)}/raw", headers={"accept-encoding": "identity"})
+        call = Call(path=f"{PREFIX}/artifacts/{segment(artifact_id)}/raw", headers={"accept-encoding": "identity"})
         async with self._connection.open(call) as response:
             async for chunk in self._connection.chunks(response):
                 yield chunk
 
     async def pin(self, artifact_id: str) -> Artifact:
         """Keep an artifact whatever happens to its run."""
-        return (await self._post(f"/artifacts/{_segment(artifact_id)}/pin", ArtifactAnswer, b"")).data
+        return (await self._post(f"/artifacts/{segment(artifact_id)}/pin", ArtifactAnswer, b"")).data
 
     async def unpin(self, artifact_id: str) -> Artifact:
         """Let an artifact go with its run again."""
-        return (await self._post(f"/artifacts/{_segment(artifact_id)}/unpin", ArtifactAnswer, b"")).data
-
-    # Plumbing
-
-    async def _get(self, path: str, kind: type[_T], params: Mapping[str, str] | None = None) -> _T:
-        return await self._connection.ask(Call(path=PREFIX + path, params=params), kind)
-
-    async def _post(self, path: str, kind: type[_T], body: bytes, *, key: str | None = None) -> _T:
-        # A key of our own lets the gateway recognise a request that was repeated on the way.
-        headers = {"content-type": "application/json", "idempotency-key": key or token_hex(16)}
-        call = Call(method="POST", path=PREFIX + path, headers=headers, content=body, silence_s=_WORK_S)
-        return await self._connection.ask(call, kind)
+        return (await self._post(f"/artifacts/{segment(artifact_id)}/unpin", ArtifactAnswer, b"")).data
 
 
 def _events_path(run_id: str) -> str:
-    return f"{PREFIX}/runs/{_segment(run_id)}/events"
-
-
-def _segment(identifier: str) -> str:
-    return quote(identifier, safe="")
-
-
-def _given(**params: object) -> dict[str, str]:
-    return {name: str(value) for name, value in params.items() if value is not None}
+    return f"{PREFIX}/runs/{segment(run_id)}/events"

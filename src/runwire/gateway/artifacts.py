@@ -88,24 +88,24 @@ async def list_artifacts(services: Services, call: Call) -> Response:
     cursor = None if "cursor" not in query else number_cursor(query["cursor"])
     page = await services.artifacts.list(which, cursor=cursor, limit=most)
     following = None if page.next_cursor is None else str(page.next_cursor)
-    data = [_resource(artifact, None) for artifact in page.artifacts]
+    data = [resource_of(artifact, None) for artifact in page.artifacts]
     return json_response(ArtifactList(data=data, has_more=following is not None, next_cursor=following))
 
 
 async def show_artifact(services: Services, call: Call) -> Response:
     """One artifact, with the diff of a patch."""
     artifact = await services.artifacts.get(call.path["artifact_id"])
-    return await _shown(services, artifact)
+    return await shown(services, artifact)
 
 
 async def pin_artifact(services: Services, call: Call) -> Response:
     """Keep an artifact whatever happens to its run."""
-    return await _shown(services, await services.artifacts.pin(call.path["artifact_id"], True))
+    return await shown(services, await services.artifacts.pin(call.path["artifact_id"], True))
 
 
 async def unpin_artifact(services: Services, call: Call) -> Response:
     """Let an artifact go with its run again."""
-    return await _shown(services, await services.artifacts.pin(call.path["artifact_id"], False))
+    return await shown(services, await services.artifacts.pin(call.path["artifact_id"], False))
 
 
 async def send_body(services: Services, call: Call, send: Send) -> None:
@@ -156,15 +156,15 @@ def _body_headers(artifact: Artifact, start: int, end: int, *, partial: bool) ->
     return tuple(headers)
 
 
-async def _shown(services: Services, artifact: Artifact) -> Response:
+async def shown(services: Services, artifact: Artifact) -> Response:
     diff = None
     if artifact.kind == "patch" and artifact.size <= _DIFF_MAX:
         async with await services.artifacts.open(artifact.artifact_id) as body:
             diff = (await body.read()).decode("utf-8", "replace")
-    return json_response(ArtifactReply(data=_resource(artifact, diff)))
+    return json_response(ArtifactReply(data=resource_of(artifact, diff)))
 
 
-def _resource(artifact: Artifact, diff: str | None) -> ArtifactResource:
+def resource_of(artifact: Artifact, diff: str | None) -> ArtifactResource:
     meta = artifact.meta
     return ArtifactResource(
         id=artifact.artifact_id,

@@ -83,9 +83,9 @@ class Call:
             self._body = b"".join([piece async for piece in self.pieces(limit_bytes)])
         return self._body
 
-    async def json(self, kind: type[_T], limit_bytes: int) -> _T:
-        """The body as a value of `kind`; one that does not fit is refused, and the field is named."""
-        body = await self.body(limit_bytes)
+    async def json(self, kind: type[_T], limit_bytes: int, *, default: bytes = b"") -> _T:
+        """The body, or what stands for an empty one, as a value of `kind`; one that does not fit is refused by field."""
+        body = await self.body(limit_bytes) or default
         try:
             return msgspec.json.decode(body, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

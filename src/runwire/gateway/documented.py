@@ -25,59 +25,62 @@ def _object(**properties: Schema) -> Schema:
     return {"type": "object", "required": list(properties), "properties": properties}
 
 
-def _limit(default: int, maximum: int) -> Parameter:
+def at_most(default: int, maximum: int) -> Parameter:
+    """How long a page may be."""
     schema: Schema = {"type": "integer", "minimum": 1, "maximum": maximum, "default": default}
     return Parameter("limit", "How many at most.", schema)
 
 
-def _named(name: str, about: str) -> Parameter:
+def named(name: str, about: str) -> Parameter:
+    """A filter by id or name."""
     return Parameter(name, about, {"type": "string", "minLength": 1, "maxLength": 128})
 
 
 _PLACE: Schema = {"type": "string", "pattern": "^[0-9]{1,18}$"}
-_CURSOR = Parameter("cursor", "Where an earlier answer ended, as it said.", _PLACE)
+CURSOR = Parameter("cursor", "Where an earlier answer ended, as it said.", _PLACE)
 _FEED_PLACE: Schema = {"type": "string", "pattern": "^AQ[A-Za-z0-9_-]{10}$"}
-_FEED_CURSOR = Parameter("cursor", "Where an earlier answer ended, as it said.", _FEED_PLACE)
+FEED_CURSOR = Parameter("cursor", "Where an earlier answer ended, as it said.", _FEED_PLACE)
 _TYPES: Schema = {"type": "string", "pattern": r"^[a-z0-9_.*]+(,[a-z0-9_.*]+)*$", "maxLength": 2048}
-_TYPE = Parameter("type", "Comma list of types; `*` stands for any text, dots included.", _TYPES)
+TYPE = Parameter("type", "Comma list of types; `*` stands for any text, dots included.", _TYPES)
 _KEYS: Schema = {"type": "string", "pattern": "^[!-~]{1,255}$"}
 
+SINCE = Parameter(
+    "since", "What occurred at this moment or later (RFC 3339).", {"type": "string", "format": "date-time"}
+)
 KEY = Parameter("Idempotency-Key", "Makes the request safe to repeat.", _KEYS, "header")
 AGENT = Parameter("agent", "Who the run is ascribed to.", {"type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,128}$"})
 RUN_PARAMETERS = (
     Parameter("after_sequence", "The last sequence you have; -1 for everything.", _SEQUENCE),
     Parameter("Last-Event-ID", "The same, and beats it.", _SEQUENCE, "header"),
-    _TYPE,
-    _limit(LIMIT_DEFAULT, LIMIT_MAX),
+    TYPE,
+    at_most(LIMIT_DEFAULT, LIMIT_MAX),
 )
 FEED_PARAMETERS = (
-    _FEED_CURSOR,
+    FEED_CURSOR,
     Parameter("from", "Where to begin without a cursor.", {"type": "string", "enum": ["now", "start"]}),
-    _TYPE,
-    _named("run_id", "Events of this run only."),
-    _named("task_id", "Events of this task's runs only."),
-    _named("session_id", "Events of this session's runs only."),
-    _named("agent", "Events of this agent's runs only."),
-    Parameter(
-        "since", "Events that occurred at this moment or later (RFC 3339).", {"type": "string", "format": "date-time"}
-    ),
+    TYPE,
+    named("run_id", "Events of this run only."),
+    named("task_id", "Events of this task's runs only."),
+    named("session_id", "Events of this session's runs only."),
+    named("agent", "Events of this agent's runs only."),
+    SINCE,
 )
-FEED_LIST_PARAMETERS = (*FEED_PARAMETERS, _limit(LIMIT_DEFAULT, LIMIT_MAX))
+FEED_LIST_PARAMETERS = (*FEED_PARAMETERS, at_most(LIMIT_DEFAULT, LIMIT_MAX))
 FEED_STREAM_PARAMETERS = (*FEED_PARAMETERS, Parameter("Last-Event-ID", "Beats `cursor`.", _FEED_PLACE, "header"))
 RUNS_PARAMETERS = (
     Parameter("status", "Runs of this status only.", {"type": "string", "enum": sorted(runs.STATUSES)}),
-    _named("session_id", "Runs of this session only."),
-    _named("agent", "Runs of this agent only."),
-    _limit(runs.LIMIT_DEFAULT, runs.LIMIT_MAX),
-    _CURSOR,
+    named("session_id", "Runs of this session only."),
+    named("agent", "Runs of this agent only."),
+    at_most(runs.LIMIT_DEFAULT, runs.LIMIT_MAX),
+    CURSOR,
 )
 ARTIFACTS_PARAMETERS = (
     Parameter("kind", "Artifacts of this kind only.", {"type": "string", "enum": sorted(KINDS)}),
-    _named("run_id", "Artifacts of this run only."),
-    _named("task_id", "Artifacts of this task only."),
+    named("run_id", "Artifacts of this run only."),
+    named("task_id", "Artifacts of this task only."),
     Parameter("status", "Patches of this status only.", {"type": "string", "enum": sorted(STATUSES)}),
-    _limit(artifacts.LIMIT_DEFAULT, artifacts.LIMIT_MAX),
-    _CURSOR,
+    at_most(artifacts.LIMIT_DEFAULT, artifacts.LIMIT_MAX),
+    CURSOR,
 )
 RAW_PARAMETERS = (
     Parameter("Range", "The bytes you want.", TEXT, "header"),

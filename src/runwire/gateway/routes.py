@@ -46,6 +46,7 @@ from runwire.gateway.operator import (
     prune,
     revoke_token,
 )
+from runwire.gateway.routes_runs import ROUTES as DOING
 from runwire.gateway.runs import RunList, RunResource, list_runs, show_run
 from runwire.gateway.schemas import SchemaIndex, list_schemas, show_schema
 from runwire.gateway.services import Services
@@ -312,4 +313,5 @@ ROUTES: tuple[Operation, ...] = (
     *_operator(),
     *_documents(),
     *_health(),
+    *DOING,
 )

@@ -94,7 +94,7 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
 
 async def show_run(services: Services, call: Call) -> Response:
     """One run."""
-    return json_response(_resource(await find_run(services, call), services))
+    return json_response(resource_of(await find_run(services, call), services))
 
 
 async def list_runs(services: Services, call: Call) -> Response:
@@ -117,11 +117,11 @@ async def list_runs(services: Services, call: Call) -> Response:
         raise TaskNotFound(call.path["task_id"])
     shown, more = found[:most], len(found) > most
     following = str(await services.journal.reader.key(shown[-1].birth.run_id)) if more else None
-    data = [_resource(info, services) for info in shown]
+    data = [resource_of(info, services) for info in shown]
     return json_response(RunList(data=data, has_more=more, next_cursor=following))
 
 
-def _resource(info: RunInfo, services: Services) -> RunResource:
+def resource_of(info: RunInfo, services: Services) -> RunResource:
     run = info.story.run
     seen = glance(
         info.story.pane,

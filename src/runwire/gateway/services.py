@@ -15,6 +15,28 @@ from runwire.journal.journal import Journal
 from runwire.journal.replies import Replies
 from runwire.journal.retention import Retention
 from runwire.journal.tokens import Tokens
+from runwire.runs.approvals import Approvals
+from runwire.runs.cancelling import Cancelling
+from runwire.runs.grants import Grants
+from runwire.runs.messages import Messages
+from runwire.runs.patches import Patches
+from runwire.runs.starting import Starter
+from runwire.runs.tasks import Tasks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """What has to do with runs that are carried out here."""
+
+    tasks: Tasks
+    starter: Starter
+    cancelling: Cancelling
+    messages: Messages
+    approvals: Approvals
+    grants: Grants
+    patches: Patches
+    sandbox_layer: str
+    """What confines the commands of agents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +52,7 @@ class Services:
     replies: Replies
     importer: Importer
     retention: Retention
+    runtime: Runtime
     tally: Tally = field(default_factory=Tally)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the process is about to end: streams end, so that their readers resume elsewhere."""

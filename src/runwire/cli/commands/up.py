@@ -31,19 +31,24 @@ _ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
     epilog="""\b
 Examples:
   runwire up                              on 127.0.0.1:7437
+  runwire up --demo                       with something to look at
   runwire up --port 0 --json              on a free port, which is printed as JSON when it listens
   RUNWIRE_TOKEN=… runwire --data DIR up   with a token of your own, on another data directory""",
 )
 @click.option("--host", metavar="ADDRESS", help="The address to listen on [RUNWIRE_HOST; default: 127.0.0.1].")
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="The port [RUNWIRE_PORT; default: 7437].")
-def command(host: str | None, port: int | None) -> int:
-    """Start the gateway on the data directory and serve until SIGINT (Ctrl-C) or SIGTERM.
+@click.option(
+    "--workers", type=click.IntRange(0, 256), metavar="N", help="Runs at a time [RUNWIRE_WORKERS; default: 4]; 0: none."
+)
+@click.option("--demo", is_flag=True, help="Start a demonstration, which needs no model.")
+def command(host: str | None, port: int | None, workers: int | None, demo: bool) -> int:
+    """Start the gateway and its workers on the data directory and serve until SIGINT (Ctrl-C) or SIGTERM.
 
     Either signal ends it in order: streams are told to resume elsewhere, what was accepted is stored, and the exit status
     is 0. A second one does not wait for anyone. Where it listens and the token are said on stderr.
     """
     options = current()
-    config = options.config(host=host, port=port)
+    config = options.config(host=host, port=port, workers=workers)
     ours: list[Note] = []
 
     def started(bound: int, token: str) -> None:
@@ -54,7 +59,7 @@ def command(host: str | None, port: int | None) -> int:
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(wiring.serve(config, started=started))
+            runner.run(wiring.serve(config, started=started, demo=demo))
     except ConfigInvalid as error:
         error.hint = _way_out(error)
         raise

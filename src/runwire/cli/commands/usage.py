@@ -1,0 +1,56 @@
+"""`runwire usage`: tokens and money."""
+
+import asyncio
+
+import click
+
+from runwire.cli import printing
+from runwire.cli.options import Command, Options, current
+from runwire.cli.reaching import reached_or_embedded
+from runwire.cli.statuses import DONE
+from runwire.cli.tables import dollars, write_table
+
+
+@click.command(
+    "usage",
+    cls=Command,
+    epilog="""\b
+Examples:
+  runwire usage
+  runwire usage --by day --since 2026-11-01T00:00:00Z""",
+)
+@click.option(
+    "--by", "group_by", type=click.Choice(["agent", "model", "task", "day"]), default="agent", help="What to add up by."
+)
+@click.option("--since", metavar="TIME", help="Only runs that began at this moment or later (RFC 3339).")
+def command(group_by: str, since: str | None) -> int:
+    """Show what runs have used. IN counts all input; CACHED is the part of it that a cache answered.
+
+    Works with or without a running gateway.
+    """
+    return asyncio.run(_show(current(), group_by, since))
+
+
+async def _show(options: Options, group_by: str, since: str | None) -> int:
+    async with reached_or_embedded(options) as client:
+        report = await client.usage(group_by, since=since)
+    if options.json:
+        for row in report.data:
+            printing.write_json(row)
+        return DONE
+    write_table(
+        (group_by.upper(), "RUNS", "TURNS", "IN", "CACHED", "OUT", "COST"),
+        [
+            (
+                row.group or "-",
+                str(row.runs),
+                str(row.turns),
+                str(row.input_tokens),
+                str(row.cached_input_tokens),
+                str(row.output_tokens),
+                dollars(row.cost_micros_usd),
+            )
+            for row in report.data
+        ],
+    )
+    return DONE

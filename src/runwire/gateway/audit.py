@@ -1,0 +1,64 @@
+"""The audit across runs: a page of facts, oldest first."""
+
+from typing import Literal
+
+import msgspec
+from starlette.responses import Response
+
+from runwire.errors import CursorAhead, InvalidFilter
+from runwire.gateway.call import Call
+from runwire.gateway.feed import cursor_at, position_of
+from runwire.gateway.json import json_response
+from runwire.gateway.parameters import limit, name, since_ns, type_filter
+from runwire.gateway.services import Services
+from runwire.protocol.envelope import occurred_at_of, type_of
+from runwire.protocol.moment import nanoseconds
+from runwire.runs.audit import AuditEntry, accountable, entry, mentions
+
+LIMIT_DEFAULT = 200
+LIMIT_MAX = 1000
+_WORDS_MAX = 256
+# As for the feed: what fits little must not make one request read the whole store.
+_LOOKED_AT_MAX = 50_000
+_AT_ONCE = 512
+
+
+class AuditList(msgspec.Struct, frozen=True, kw_only=True):
+    """Some facts. While `has_more`, `next_cursor` leads on, also from an empty page."""
+
+    object: Literal["list"] = "list"
+    data: list[AuditEntry]
+    has_more: bool
+    next_cursor: str
+
+
+async def list_audit(services: Services, call: Call) -> Response:
+    """What was done, by whom and with whose permission."""
+    reader = services.journal.reader
+    accepts, since, run_id = type_filter(call) or accountable, since_ns(call), name(call, "run_id")
+    words = call.query.get("q", "")
+    if len(words) > _WORDS_MAX:
+        raise InvalidFilter("q", words)
+    most = limit(call, default=LIMIT_DEFAULT, maximum=LIMIT_MAX)
+    end = await reader.feed_end()
+    position = position_of(call.query["cursor"]) if "cursor" in call.query else 0
+    if position > end:
+        raise CursorAhead(position, head=end)
+    stop = min(end, position + _LOOKED_AT_MAX)
+    found: list[AuditEntry] = []
+    while position < stop and len(found) < most:
+        events, beyond = await reader.feed(position, _AT_ONCE)
+        for event in events:
+            if len(found) == most:
+                beyond = event.position
+                break
+            envelope = event.envelope
+            if (
+                accepts(type_of(envelope))
+                and (run_id is None or event.run_id == run_id)
+                and (since is None or nanoseconds(occurred_at_of(envelope)) >= since)
+                and (not words or mentions(event, words))
+            ):
+                found.append(entry(event))
+        position = beyond
+    return json_response(AuditList(data=found, has_more=position < end, next_cursor=cursor_at(position).decode()))

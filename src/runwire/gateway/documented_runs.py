@@ -1,0 +1,57 @@
+"""What the routes by which things are done take and refuse: the part of their page that is only read."""
+
+from runwire import errors
+from runwire.gateway import approvals, audit, panes, tasks, usage
+from runwire.gateway.documented import CURSOR, FEED_CURSOR, SINCE, TYPE, at_most, named
+from runwire.gateway.operation import Parameter
+from runwire.runs import errors as run_errors
+from runwire.workspace import errors as workspace_errors
+
+TASKS_PARAMETERS = (
+    named("session_id", "Tasks of this session only."),
+    named("agent", "Tasks of this agent only."),
+    at_most(tasks.LIMIT_DEFAULT, tasks.LIMIT_MAX),
+    CURSOR,
+)
+APPROVALS_PARAMETERS = (
+    Parameter("status", "Approvals of this status only.", {"type": "string", "enum": list(approvals.STATUSES)}),
+    named("run_id", "Approvals of this run only."),
+    at_most(approvals.LIMIT_DEFAULT, approvals.LIMIT_MAX),
+    CURSOR,
+)
+PANES_STREAM_PARAMETERS = (
+    named("task_id", "Panes of this task's runs only."),
+    named("session_id", "Panes of this session's runs only."),
+    named("agent", "Panes of this agent's runs only."),
+)
+PANES_PARAMETERS = (*PANES_STREAM_PARAMETERS, at_most(panes.LIMIT_DEFAULT, panes.LIMIT_MAX), CURSOR)
+USAGE_PARAMETERS = (
+    Parameter("group_by", "What to add up by.", {"type": "string", "enum": list(usage.GROUPS), "default": "agent"}),
+    SINCE,
+)
+AUDIT_PARAMETERS = (
+    TYPE,
+    named("run_id", "What was done in this run only."),
+    Parameter("q", "Words that must be mentioned.", {"type": "string", "maxLength": 256}),
+    SINCE,
+    at_most(audit.LIMIT_DEFAULT, audit.LIMIT_MAX),
+    FEED_CURSOR,
+)
+
+TASK_REFUSALS = (
+    run_errors.TaskInvalid,
+    run_errors.AgentUnknown,
+    run_errors.ModelUnknown,
+    run_errors.PriceUnknown,
+    run_errors.BudgetLowered,
+    workspace_errors.WorkspaceInvalid,
+    errors.Forbidden,
+)
+PATCH_REFUSALS = (
+    workspace_errors.WorkspaceDrifted,
+    workspace_errors.PatchRedacted,
+    workspace_errors.PatchUnavailable,
+    workspace_errors.PathRefused,
+    errors.Conflict,
+    errors.InvalidContent,
+)
