@@ -255,3 +255,17 @@ async def test_a_reader_from_before_a_gap_is_sent_the_marker(gateway: Served) ->
             lines = response.content.splitlines()
             first = lines[0] if headers else msgspec.json.encode(response.json()["data"][0])
             assert (type_of(first), sequence_of(first)) == ("gap.events_pruned", 6)
+
+
+@spec("GAP-3")
+@pytest.mark.parametrize("headers", [{}, SSE, NDJSON])
+async def test_a_reader_that_wants_other_types_is_told_of_a_gap_all_the_same(
+    gateway: Served, headers: dict[str, str]
+) -> None:
+    await gateway.run()
+    await gateway.say("run_1", *map(str, range(10)))
+    await gateway.services.retention.prune("run_1", 6)
+    await gateway.finish("run_1")
+    response = await gateway.http.get(PATHS[0], params={"type": "run.*"}, headers=headers)
+    assert b"gap.events_pruned" in response.content
+    assert b"external.note" not in response.content

@@ -26,6 +26,7 @@ from runwire.gateway.sse import (
 from runwire.journal.frames import END, envelopes, split
 from runwire.journal.records import RunInfo
 from runwire.protocol.envelope import type_of
+from runwire.protocol.events.gap import GapEventsPruned
 
 SSE = "text/event-stream"
 NDJSON = "application/x-ndjson"
@@ -54,7 +55,7 @@ async def read_run(services: Services, call: Call, send: Send) -> None:
     """Answer with a run's events past the reader's cursor."""
     info = await find_run(services, call)
     wanted = _Wanted(
-        info.birth.run_id, sequence_cursor(call), info.head_sequence, info.story.finished, type_filter(call)
+        info.birth.run_id, sequence_cursor(call), info.head_sequence, info.story.finished, _wanted_types(call)
     )
     if wanted.cursor > wanted.head:
         raise CursorAhead(wanted.cursor, head=wanted.head)
@@ -72,6 +73,12 @@ async def read_run(services: Services, call: Call, send: Send) -> None:
         await _export(services, call, send, wanted)
     else:
         await _list(services, call, send, wanted, most)
+
+
+def _wanted_types(call: Call) -> _Accepts | None:
+    """Which types a reader wants. What is missing it is told in any case."""
+    accepts = type_filter(call)
+    return None if accepts is None else lambda event_type: event_type == GapEventsPruned.type or accepts(event_type)
 
 
 async def find_run(services: Services, call: Call) -> RunInfo:

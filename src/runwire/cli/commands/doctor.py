@@ -19,6 +19,7 @@ from runwire.cli.checks import (
 from runwire.cli.lines import plain
 from runwire.cli.options import Command, Options, current
 from runwire.cli.statuses import DONE, FAILED
+from runwire.cli.work_checks import check_models, check_programs, check_sandbox
 from runwire.errors import ConfigInvalid
 
 
@@ -31,7 +32,7 @@ Examples:
   runwire doctor --json | jq 'select(.level != "ok")'""",
 )
 def command() -> int:
-    """Check Python, SQLite, the data directory, the disk, the token file, the clock and the gateway.
+    """Check Python, SQLite, the data directory, the disk, the token file, the clock, what runs need, and the gateway.
 
     Each line is ok, warn or fail, with what to do about it. Exits with status 1 when anything fails. Changes nothing.
     """
@@ -58,4 +59,7 @@ def _look(options: Options) -> Iterator[Finding]:
     yield from check_sqlite(config)
     yield from check_token(config)
     yield from check_clock(config)
+    yield from check_programs()
+    yield from check_models(config)
+    yield from asyncio.run(check_sandbox(config))
     yield from asyncio.run(check_gateway(config))
