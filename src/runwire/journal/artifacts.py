@@ -32,6 +32,7 @@ from runwire.journal.artifact import (
 from runwire.journal.bodies import Bodies, Body, Placed
 from runwire.journal.collecting import collect
 from runwire.journal.journal import Journal
+from runwire.journal.records import RunBirth
 from runwire.journal.store.artifacts import (
     delete_orphans,
     find_artifact,
@@ -70,17 +71,19 @@ class Artifacts:
         self._clock = clock
         self._ids = ids
 
-    async def prepare(self, run_id: str, new: NewArtifact, body: bytes) -> Draft:
+    async def prepare(self, run_id: str, new: NewArtifact, body: bytes, *, birth: RunBirth | None = None) -> Draft:
         """Redact, shorten and place a body, and say what to append so that the artifact exists.
+
+        A run that is about to be born with the artifact is told by its `birth`.
 
         The quota is checked when the draft is appended, in that transaction. A draft that is never appended leaves a body
         behind that the next pruning collects.
         """
-        run = await self._journal.reader.run(run_id)
+        born = birth or (await self._journal.reader.run(run_id)).birth
         placed, meta = await asyncio.to_thread(self._place, new.meta, body)
         artifact = Artifact(
             artifact_id=self._ids.new("art"),
-            task_id=run.birth.task_id,
+            task_id=born.task_id,
             run_id=run_id,
             kind=new.kind,
             status=new.status or ("proposed" if new.kind == "patch" else None),

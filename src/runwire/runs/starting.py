@@ -25,7 +25,7 @@ from runwire.runs.errors import NotResumable, TaskInvalid
 from runwire.runs.hosting import Ground
 from runwire.runs.past import next_turn, read_chain, read_run
 from runwire.runs.rows.messages import hand_on_messages
-from runwire.runs.rows.queue import NewEntry, active_run, insert_entry, let_go
+from runwire.runs.rows.queue import NewEntry, active_run, insert_entry
 from runwire.runs.rows.tasks import (
     Workplace,
     find_task,
@@ -36,8 +36,6 @@ from runwire.runs.rows.tasks import (
 )
 from runwire.runs.task import Attachment, Task, decode_task, encode_task, split_model
 from runwire.runs.vault import Vault
-
-_NEVER_NS = 2**62
 
 
 class Workplaces(Protocol):
@@ -77,7 +75,6 @@ class _Birth:
     payloads: Sequence[Payload]
     agent: str = ""
     parent_run_id: str | None = None
-    not_before_ns: int = 0
 
 
 class Starter:
@@ -193,39 +190,27 @@ class Starter:
         also: Effect | None,
     ) -> RunInfo:
         run_id = self._ground.ids.new("run")
-        bodies = [(one.mime, one.body()) for one in attachments]
         place = await self._make(task, run_id)
-        text = task.prompt if prompt is None else prompt
-        said = [UserMessage(turn_index=0, text=text)] if text.strip() else []
-        payloads = [_queued(task, place, prior_run_id), *said]
-        birth = _Birth(
-            run_id=run_id, task=task, place=place, payloads=payloads, not_before_ns=_NEVER_NS if bodies else 0
-        )
         try:
-            info = await self._born(birth, also)
-            return await self._attach(info, bodies) if bodies else info
+            text = task.prompt if prompt is None else prompt
+            said: list[Payload] = [UserMessage(turn_index=0, text=text)] if text.strip() else []
+            drafts = [await self._attached(run_id, task, one) for one in attachments]
+            for draft, one in zip(drafts, attachments, strict=True):
+                said += (draft.event, _attachment(draft, one.mime))
+            payloads = [_queued(task, place, prior_run_id), *said]
+            birth = _Birth(run_id=run_id, task=task, place=place, payloads=payloads)
+            return await self._born(birth, together(also, *(draft.effect for draft in drafts)))
         except BaseException:
             if place.mode != "in_place":
                 await self._workplaces.remove(place)
             raise
 
-    async def _attach(self, info: RunInfo, bodies: Sequence[tuple[str, bytes]]) -> RunInfo:
-        """Give a run that nobody may claim yet what was sent with its prompt, and let it go."""
-        run_id = info.birth.run_id
-        payloads: list[Payload] = []
-        drafts: list[Draft] = []
-        for mime, body in bodies:
-            kind: Kind = "image" if mime.startswith("image/") else "file_snapshot"
-            new = NewArtifact(kind, ArtifactMeta(mime=mime, summary=f"attached {mime}"))
-            draft = await self._ground.artifacts.prepare(run_id, new, body)
-            drafts.append(draft)
-            shown = "image" if kind == "image" else "file"
-            artifact_id = draft.artifact.artifact_id
-            payloads += [draft.event, UserAttachment(turn_index=0, kind=shown, mime=mime, artifact_id=artifact_id)]
-        effect = together(*(draft.effect for draft in drafts), lambda db: let_go(db, run_id))
-        await self._ground.journal.append_all(run_id, payloads, also=effect)
-        self._ground.journal.signal(QUEUE)
-        return await self._ground.journal.reader.run(run_id)
+    async def _attached(self, run_id: str, task: Task, attachment: Attachment) -> Draft:
+        """What was sent with the prompt, as an artifact of the run that is about to be born."""
+        kind: Kind = "image" if attachment.mime.startswith("image/") else "file_snapshot"
+        new = NewArtifact(kind, ArtifactMeta(mime=attachment.mime, summary=f"attached {attachment.mime}"))
+        birth = RunBirth(run_id, task.task_id, task.session_id, task.agent)
+        return await self._ground.artifacts.prepare(run_id, new, attachment.body(), birth=birth)
 
     async def _born(self, birth: _Birth, also: Effect | None) -> RunInfo:
         journal, now_ns, task = self._ground.journal, self._ground.clock.now_ns(), birth.task
@@ -236,7 +221,6 @@ class Starter:
             priority=task.priority,
             concurrency=task.concurrency,
             parent_run_id=birth.parent_run_id,
-            not_before_ns=birth.not_before_ns,
         )
 
         def rows(db: apsw.Connection) -> None:
@@ -245,8 +229,7 @@ class Starter:
 
         born = RunBirth(birth.run_id, task.task_id, task.session_id, birth.agent or task.agent)
         await journal.create_run(born, birth.payloads, also=together(also, rows))
-        if not birth.not_before_ns:
-            journal.signal(QUEUE)
+        journal.signal(QUEUE)
         return await journal.reader.run(birth.run_id)
 
     async def _taken_up(self, task: Task, place: Workplace, info: RunInfo, again: Again, spent: int) -> list[Payload]:
@@ -305,6 +288,11 @@ class Starter:
         active = await self._ground.journal.reader.query(lambda db: active_run(db, task_id))
         if active is not None:
             raise RunActive(active)
+
+
+def _attachment(draft: Draft, mime: str) -> UserAttachment:
+    shown = "image" if draft.artifact.kind == "image" else "file"
+    return UserAttachment(turn_index=0, kind=shown, mime=mime, artifact_id=draft.artifact.artifact_id)
 
 
 def _queued(task: Task, place: Workplace, prior_run_id: str | None = None) -> RunQueued:

@@ -108,11 +108,6 @@ def insert_entry(db: apsw.Connection, entry: NewEntry, now_ns: int) -> None:
     )
 
 
-def let_go(db: apsw.Connection, run_id: str) -> None:
-    """Let a run be claimed that was held back until it was whole."""
-    db.execute("UPDATE queue SET not_before_ns = 0 WHERE run_id = ?", (run_id,))
-
-
 def active_run(db: apsw.Connection, task_id: str) -> str | None:
     """The run of a task that is not over; children do not count."""
     row = db.execute("SELECT run_id FROM queue WHERE task_id = ? AND parent_run_id IS NULL", (task_id,)).fetchone()
