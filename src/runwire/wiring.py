@@ -63,6 +63,7 @@ from runwire.runs.workplaces import MadeWorkplaces
 from runwire.workspace.limits import Groups
 from runwire.workspace.locking import Locks
 from runwire.workspace.making import Maker
+from runwire.workspace.probing import Probe, unwatched
 from runwire.workspace.sandbox.choosing import choose
 from runwire.workspace.sandbox.hiding import hidden_paths
 from runwire.workspace.sandbox.layer import Sandbox
@@ -107,7 +108,9 @@ class _Office:
 
 
 @asynccontextmanager
-async def _opened(config: Config, environ: Mapping[str, str], *, to_work: bool) -> AsyncGenerator[_Opened]:
+async def _opened(
+    config: Config, environ: Mapping[str, str], *, to_work: bool, probe: Probe = unwatched
+) -> AsyncGenerator[_Opened]:
     with answering():
         make_folder(config.data)
     clock = SystemClock()
@@ -124,7 +127,7 @@ async def _opened(config: Config, environ: Mapping[str, str], *, to_work: bool) 
                 config=config,
                 environ=environ,
                 known=known,
-                ground=Ground(journal, artifacts, clock, ids),
+                ground=Ground(journal, artifacts, clock, ids, probe),
                 retention=Retention(journal=journal, clock=clock, ids=ids),
                 models=models,
                 sandbox=await choose() if to_work else None,
@@ -329,10 +332,10 @@ async def open_app(config: Config, *, workers: int | None = None) -> AsyncGenera
         yield create_app(services), token
 
 
-async def work(config: Config, *, started: Callable[[str], None]) -> None:
+async def work(config: Config, *, started: Callable[[str], None], probe: Probe = unwatched) -> None:
     """Carry runs out, and do nothing else, until SIGINT or SIGTERM; `started` is told the worker's name."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    async with _opened(config, os.environ, to_work=True) as opened:
+    async with _opened(config, os.environ, to_work=True, probe=probe) as opened:
         office = _office(opened)
         for one in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(one, stop.set)

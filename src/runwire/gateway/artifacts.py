@@ -59,6 +59,10 @@ class ArtifactResource(msgspec.Struct, frozen=True, kw_only=True):
     produced_by_tool_call_id: str | None
 
 
+class NothingSaid(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Nothing has to be said."""
+
+
 class ArtifactReply(msgspec.Struct, frozen=True, kw_only=True):
     """One artifact."""
 
@@ -100,11 +104,13 @@ async def show_artifact(services: Services, call: Call) -> Response:
 
 async def pin_artifact(services: Services, call: Call) -> Response:
     """Keep an artifact whatever happens to its run."""
+    await call.json(NothingSaid, services.config.body_limit_bytes, default=b"{}")
     return await shown(services, await services.artifacts.pin(call.path["artifact_id"], True))
 
 
 async def unpin_artifact(services: Services, call: Call) -> Response:
     """Let an artifact go with its run again."""
+    await call.json(NothingSaid, services.config.body_limit_bytes, default=b"{}")
     return await shown(services, await services.artifacts.pin(call.path["artifact_id"], False))
 
 

@@ -20,6 +20,7 @@ REQUEST_ID = b"x-request-id"
 
 _ENCODER = msgspec.json.Encoder()
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
 _PLACE = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)
 
 
@@ -94,5 +95,7 @@ def wrong_body(error: msgspec.DecodeError | UnicodeDecodeError | RecursionError)
     if unknown := _UNKNOWN.fullmatch(problem):
         return UnknownField(f"{place}.{unknown[1]}" if place else unknown[1])
     wrong = InvalidBody(str(error))
+    if missing := _MISSING.fullmatch(problem):
+        place = f"{place}.{missing[1]}" if place else missing[1]
     wrong.details["field"] = place
     return wrong

@@ -99,7 +99,7 @@ def _operation(operation: Operation, shapes: _Shapes) -> Schema:
         parameters.append(_parameter(KEY))
     if operation.body is not None:
         content = {operation.body.media: {"schema": shapes.of(operation.body.shape)}}
-        described["requestBody"] = {"required": True, "content": content}
+        described["requestBody"] = {"required": operation.body.required, "content": content}
     return described | {"parameters": parameters}
 
 

@@ -47,6 +47,8 @@ class Body:
     shape: type | Schema
     media: str = "application/json"
     limit_bytes: Callable[[Services], int] = lambda services: services.config.body_limit_bytes
+    required: bool = True
+    """Whether there must be one; one that may be left out then stands for an empty object."""
     spooled: bool = False
     """Whether it may be too large for memory. Its route then sees to idempotency keys by itself."""
 

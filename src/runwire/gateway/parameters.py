@@ -16,6 +16,7 @@ _SEQUENCE = re.compile(r"-1|[0-9]+", re.ASCII)
 # No log reaches so far. Where a cursor with more digits points to makes no difference, so nobody converts them.
 _SEQUENCE_DIGITS = 18
 _BEYOND = 10**_SEQUENCE_DIGITS
+_MOMENT_MAX = 2**63 - 1
 _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 _COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
 
@@ -74,6 +75,8 @@ def since_ns(call: Call) -> int | None:
         return None
     try:
         # In a query a plus sign stands for a space, and few remember to escape the one in +02:00.
-        return parse_rfc3339(text.replace(" ", "+"))
+        moment = parse_rfc3339(text.replace(" ", "+"))
     except ValueError as error:
         raise InvalidFilter("since", text) from error
+    # Years that no clock of ours can tell do not fit into a row either.
+    return min(max(moment, 0), _MOMENT_MAX)

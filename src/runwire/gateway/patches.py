@@ -6,7 +6,8 @@ from typing import Literal
 import msgspec
 from starlette.responses import Response
 
-from runwire.gateway.artifacts import ArtifactList, ArtifactResource, resource_of, shown
+from runwire.errors import ArtifactNotFound
+from runwire.gateway.artifacts import ArtifactList, ArtifactResource, NothingSaid, resource_of, shown
 from runwire.gateway.call import Call
 from runwire.gateway.events import find_run
 from runwire.gateway.json import json_response
@@ -25,10 +26,6 @@ class ReasonRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     whole_batch: bool = False
 
 
-class ApplyRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Nothing has to be said."""
-
-
 class BatchRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which patches; all that are proposed unless some are named."""
 
@@ -45,7 +42,7 @@ class RevertReply(msgspec.Struct, frozen=True, kw_only=True):
 
 async def apply_patch(services: Services, call: Call) -> Response:
     """Write one proposed patch into its workspace."""
-    await call.json(ApplyRequest, services.config.body_limit_bytes, default=b"{}")
+    await call.json(NothingSaid, services.config.body_limit_bytes, default=b"{}")
     (artifact,) = await services.runtime.patches.apply([call.path["artifact_id"]], by=caller_of(call))
     return await shown(services, artifact)
 
@@ -63,9 +60,10 @@ async def reject_patch(services: Services, call: Call) -> Response:
 async def revert_patch(services: Services, call: Call) -> Response:
     """Take an applied patch back by its inverse."""
     asked = await call.json(ReasonRequest, services.config.body_limit_bytes, default=b"{}")
-    artifact, inverse = await services.runtime.patches.revert(
-        call.path["artifact_id"], by=caller_of(call), reason=asked.reason
-    )
+    patches, artifact_id, by = services.runtime.patches, call.path["artifact_id"], caller_of(call)
+    chosen = await patches.batch_of(artifact_id) if asked.whole_batch else [artifact_id]
+    reverted = await patches.revert_all(chosen, by=by, reason=asked.reason)
+    artifact, inverse = next(one for one in reverted if one[0].artifact_id == artifact_id)
     return json_response(RevertReply(data=resource_of(artifact, None), inverse_artifact_id=inverse))
 
 
@@ -78,6 +76,9 @@ async def apply_patches(services: Services, call: Call) -> Response:
         which = ArtifactFilter(kind="patch", run_id=run_id, status="proposed")
         page = await services.artifacts.list(which, cursor=None, limit=_PATCHES_MAX)
         chosen = [artifact.artifact_id for artifact in reversed(page.artifacts)]
+    for artifact_id in asked.artifact_ids or ():
+        if (await services.artifacts.get(artifact_id)).run_id != run_id:
+            raise ArtifactNotFound(artifact_id)
     applied = await services.runtime.patches.apply(chosen, by=caller_of(call)) if chosen else []
     data = [resource_of(artifact, None) for artifact in applied]
     return json_response(ArtifactList(data=data, has_more=False, next_cursor=None))

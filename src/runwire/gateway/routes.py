@@ -20,6 +20,7 @@ from runwire.gateway import documented as doc
 from runwire.gateway.artifacts import (
     ArtifactList,
     ArtifactReply,
+    NothingSaid,
     list_artifacts,
     pin_artifact,
     send_body,
@@ -192,8 +193,9 @@ def _artifacts() -> Iterator[Operation]:
         about="Keep an artifact whatever happens to its run",
         scope="operate",
         answer=pin_artifact,
+        body=Body(NothingSaid, required=False),
         replies=shown,
-        refusals=unknown,
+        refusals=(*doc.BODY_REFUSALS, *unknown),
     )
     yield Operation(
         method="POST",
@@ -201,8 +203,9 @@ def _artifacts() -> Iterator[Operation]:
         about="Let an artifact go with its run again",
         scope="operate",
         answer=unpin_artifact,
+        body=Body(NothingSaid, required=False),
         replies=shown,
-        refusals=unknown,
+        refusals=(*doc.BODY_REFUSALS, *unknown),
     )
 
 

@@ -29,12 +29,11 @@ from runwire.gateway.approvals import (
     revoke_permission,
     show_approval,
 )
-from runwire.gateway.artifacts import ArtifactList, ArtifactReply
+from runwire.gateway.artifacts import ArtifactList, ArtifactReply, NothingSaid
 from runwire.gateway.audit import AuditList, list_audit
 from runwire.gateway.operation import V1, Answer, Body, Operation, Reply, json
 from runwire.gateway.panes import PaneList, list_panes, stream_panes
 from runwire.gateway.patches import (
-    ApplyRequest,
     BatchRequest,
     ReasonRequest,
     RevertReply,
@@ -116,13 +115,13 @@ def _tasks() -> Iterator[Operation]:
         about="Start another run of a task",
         scope="write",
         answer=start_run,
-        body=Body(StartRequest),
+        body=Body(StartRequest, required=False),
         replies=_STARTED,
         refusals=(*doc.BODY_REFUSALS, *runs_doc.TASK_REFUSALS, TaskNotFound, RunActive),
     )
 
 
-def _on_run(verb: str, about: str, scope: Scope, answer: Answer, shape: type) -> Operation:
+def _on_run(verb: str, about: str, scope: Scope, answer: Answer, body: Body) -> Operation:
     """A POST that does something to one run."""
     return Operation(
         method="POST",
@@ -130,14 +129,14 @@ def _on_run(verb: str, about: str, scope: Scope, answer: Answer, shape: type) ->
         about=about,
         scope=scope,
         answer=answer,
-        body=Body(shape),
+        body=body,
         replies=_STARTED,
         refusals=(*doc.BODY_REFUSALS, *runs_doc.TASK_REFUSALS, RunNotFound, TaskNotFound, RunActive),
     )
 
 
 def _runs() -> Iterator[Operation]:
-    cancel = _on_run("cancel", "End a run", "operate", cancel_run, CancelRequest)
+    cancel = _on_run("cancel", "End a run", "operate", cancel_run, Body(CancelRequest, required=False))
     yield replace(
         cancel,
         replies=(
@@ -146,17 +145,20 @@ def _runs() -> Iterator[Operation]:
         ),
         refusals=(*doc.BODY_REFUSALS, RunNotFound, RunFinished, Conflict),
     )
-    say = _on_run("messages", "Say something to a live run", "operate", say_to_run, MessageRequest)
+    say = _on_run("messages", "Say something to a live run", "operate", say_to_run, Body(MessageRequest))
     yield replace(
         say,
         replies=json(MessageReply, "It will be heard before the next turn.", 202),
         refusals=(*doc.BODY_REFUSALS, RunNotFound, RunFinished, InvalidContent),
     )
-    yield _on_run("retry", "Do the same again, from nothing", "write", retry_run, RetryRequest)
-    resume = _on_run("resume", "Go on in a new run from a place in this one", "write", resume_run, ResumeRequest)
+    yield _on_run("retry", "Do the same again, from nothing", "write", retry_run, Body(RetryRequest, required=False))
+    optional = Body(ResumeRequest, required=False)
+    resume = _on_run("resume", "Go on in a new run from a place in this one", "write", resume_run, optional)
     more = (CheckpointNotFound, CursorAhead, InvalidContent)
     yield replace(resume, refusals=(*resume.refusals, *more))
-    go_on = _on_run("continue", "Go on in a new run with something more said", "write", continue_run, ContinueRequest)
+    go_on = _on_run(
+        "continue", "Go on in a new run with something more said", "write", continue_run, Body(ContinueRequest)
+    )
     yield replace(go_on, refusals=(*go_on.refusals, *more))
 
 
@@ -221,7 +223,7 @@ def _patches() -> Iterator[Operation]:
         about="Write a proposed patch into its workspace",
         scope="operate",
         answer=apply_patch,
-        body=Body(ApplyRequest),
+        body=Body(NothingSaid, required=False),
         replies=json(ArtifactReply, "The patch, applied."),
         refusals=(*doc.BODY_REFUSALS, ArtifactNotFound, *runs_doc.PATCH_REFUSALS),
     )
@@ -231,7 +233,7 @@ def _patches() -> Iterator[Operation]:
         path=f"{one}/reject",
         about="Refuse a proposed patch",
         answer=reject_patch,
-        body=Body(ReasonRequest),
+        body=Body(ReasonRequest, required=False),
         replies=json(ArtifactReply, "The patch, rejected."),
     )
     yield replace(
@@ -239,7 +241,7 @@ def _patches() -> Iterator[Operation]:
         path=f"{one}/revert",
         about="Take an applied patch back",
         answer=revert_patch,
-        body=Body(ReasonRequest),
+        body=Body(ReasonRequest, required=False),
         replies=json(RevertReply, "The patch, taken back."),
     )
     yield replace(
@@ -247,7 +249,7 @@ def _patches() -> Iterator[Operation]:
         path=f"{V1}/runs/{{run_id}}/patches/apply",
         about="Write several patches of a run, all of them or none",
         answer=apply_patches,
-        body=Body(BatchRequest),
+        body=Body(BatchRequest, required=False),
         replies=json(ArtifactList, "The patches, applied."),
         refusals=(*apply.refusals, RunNotFound),
     )

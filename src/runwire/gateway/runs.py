@@ -4,7 +4,7 @@ import msgspec
 from starlette.responses import Response
 
 from runwire.clock import rfc3339
-from runwire.errors import InvalidFilter, TaskNotFound
+from runwire.errors import InvalidFilter
 from runwire.gateway.call import Call
 from runwire.gateway.events import find_run
 from runwire.gateway.json import json_response
@@ -114,7 +114,8 @@ async def list_runs(services: Services, call: Call) -> Response:
     most = limit(call, default=LIMIT_DEFAULT, maximum=LIMIT_MAX)
     found = await services.journal.reader.runs(" AND ".join(where), tuple(values), most + 1)
     if not found and cursor is None and "task_id" in call.path:
-        raise TaskNotFound(call.path["task_id"])
+        # It may have no run yet, or none that fits.
+        await services.runtime.tasks.get(call.path["task_id"])
     shown, more = found[:most], len(found) > most
     following = str(await services.journal.reader.key(shown[-1].birth.run_id)) if more else None
     data = [resource_of(info, services) for info in shown]

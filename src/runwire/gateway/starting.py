@@ -77,7 +77,10 @@ async def start_run(services: Services, call: Call) -> Response:
     """One more run of a task."""
     asked = await _asked(services, call, StartRequest)
     info = await services.runtime.starter.another(
-        call.path["task_id"], prompt=asked.prompt, model=asked.model, also=claiming(services, call)
+        call.path["task_id"],
+        prompt=asked.prompt,
+        model=await services.runtime.tasks.accepted_model(call.path["task_id"], asked.model),
+        also=claiming(services, call),
     )
     return _born(services, info)
 
@@ -85,19 +88,19 @@ async def start_run(services: Services, call: Call) -> Response:
 async def retry_run(services: Services, call: Call) -> Response:
     """The same again, from nothing."""
     asked = await _asked(services, call, RetryRequest)
-    run_id = (await find_run(services, call)).birth.run_id
-    again = Again(model=asked.model, budget_micros_usd=asked.budget_micros_usd)
+    run_id, model = await _run_and_model(services, call, asked.model)
+    again = Again(model=model, budget_micros_usd=asked.budget_micros_usd)
     return _born(services, await services.runtime.starter.retry(run_id, again, also=claiming(services, call)))
 
 
 async def resume_run(services: Services, call: Call) -> Response:
     """A new run that goes on from a place in this one; as a branch, in a task of its own."""
     asked = await _asked(services, call, ResumeRequest)
-    run_id = (await find_run(services, call)).birth.run_id
+    run_id, model = await _run_and_model(services, call, asked.model)
     again = Again(
         from_sequence=asked.from_sequence,
         checkpoint_id=asked.checkpoint_id,
-        model=asked.model,
+        model=model,
         budget_micros_usd=asked.budget_micros_usd,
     )
     starter = services.runtime.starter
@@ -108,12 +111,12 @@ async def resume_run(services: Services, call: Call) -> Response:
 async def continue_run(services: Services, call: Call) -> Response:
     """A new run that goes on with something more said."""
     asked = await _asked(services, call, ContinueRequest)
-    run_id = (await find_run(services, call)).birth.run_id
+    run_id, model = await _run_and_model(services, call, asked.model)
     again = Again(
         prompt=asked.prompt,
         from_sequence=asked.from_sequence,
         checkpoint_id=asked.checkpoint_id,
-        model=asked.model,
+        model=model,
         budget_micros_usd=asked.budget_micros_usd,
     )
     return _born(services, await services.runtime.starter.resume(run_id, again, also=claiming(services, call)))
@@ -139,6 +142,12 @@ async def say_to_run(services: Services, call: Call) -> Response:
 
 def _born(services: Services, info: RunInfo) -> Response:
     return json_response(resource_of(info, services), 201)
+
+
+async def _run_and_model(services: Services, call: Call, model: str | None) -> tuple[str, str | None]:
+    """The run that is taken up, and the model that is wished for, if it can be called."""
+    birth = (await find_run(services, call)).birth
+    return birth.run_id, await services.runtime.tasks.accepted_model(birth.task_id or "", model)
 
 
 async def _asked(services: Services, call: Call, kind: type[_T]) -> _T:

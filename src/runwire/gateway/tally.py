@@ -10,7 +10,6 @@ class Tally:
 
     subscribers: int = 0
     stream_bytes: int = 0
-    reading_ahead: int = 0
     requests: Counter[tuple[str, str, int]] = field(default_factory=Counter)
     """By method, route and status."""
     seconds: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))

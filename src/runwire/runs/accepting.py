@@ -5,8 +5,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from runwire.errors import UnknownField
+from runwire.host import Failed, ToolInputInvalid
+from runwire.native.direct import call_of
 from runwire.native.errors import ModelFault
 from runwire.native.models.catalogue import Catalogue, absolute_name
+from runwire.native.tools.schema import read_input
 from runwire.runs.errors import AgentUnknown, ModelUnknown, PriceUnknown, TaskInvalid
 from runwire.runs.policy import read_policy
 from runwire.runs.task import NewTask
@@ -28,6 +32,7 @@ class Acceptance:
         if new.policy is not None:
             read_policy(new.policy)
         if new.kind != "agent_loop":
+            _require_input(new)
             return new
         if new.model is None:
             raise TaskInvalid("an agent needs a model, such as anthropic:claude-sonnet-4-5", field="model")
@@ -40,3 +45,21 @@ class Acceptance:
         if new.budget_micros_usd is not None and not self._models.is_priced(name):
             raise PriceUnknown(new.model)
         return replace(new, model=name)
+
+
+def _require_input(new: NewTask) -> None:
+    """Refuse what the one call of a run without a model would not take."""
+    # Not at the top: every tool is loaded with it, and few gateways are asked for such a run.
+    from runwire.native.tools.catalogue import input_shapes
+
+    call = call_of("run_", new.kind, new.input)
+    if isinstance(call, Failed):
+        raise TaskInvalid(call.message, field="input.operation")
+    tool = next(one for one in input_shapes() if one.name == call.name)
+    try:
+        read_input(tool, call.input)
+    except ToolInputInvalid as wrong:
+        field = str(wrong).partition(":")[0]
+        if "unknown field" in str(wrong):
+            raise UnknownField(f"input.{field}") from wrong
+        raise TaskInvalid(f"input.{wrong}", field=f"input.{field}") from wrong

@@ -11,7 +11,7 @@ from runwire.journal.effects import together
 from runwire.journal.records import Effect, RunInfo
 from runwire.runs.claiming import Ending
 from runwire.runs.hosting import Ground
-from runwire.runs.rows.queue import ask_to_cancel, children_of
+from runwire.runs.rows.queue import ask_to_cancel, children_of, find_entry
 
 _TRIES = 8
 
@@ -38,6 +38,7 @@ class Cancelling:
         info = await self._ground.journal.reader.run(run_id)
         if info.story.finished:
             return self._over(info)
+        await self._require_queued(run_id)
         await self.ask(run_id, by=by, reason=reason, also=also)
         for _ in range(_TRIES):
             if await self._end_if_free(run_id):
@@ -59,6 +60,15 @@ class Cancelling:
         for one in asked:
             self._ground.journal.signal(control(one))
         self._ground.journal.signal(QUEUE)
+
+    async def _require_queued(self, run_id: str) -> None:
+        """Refuse a run that is carried out elsewhere, such as one that was imported: nobody here could end it."""
+        reader = self._ground.journal.reader
+        if (
+            await reader.query(lambda db: find_entry(db, run_id)) is None
+            and not (await reader.run(run_id)).story.finished
+        ):
+            raise Conflict(f"{run_id} is not carried out here", hint="end it where it was started")
 
     async def _end_if_free(self, run_id: str) -> bool:
         """End the run right here unless a living worker holds it; say whether there is nothing more to try."""

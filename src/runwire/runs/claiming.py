@@ -106,8 +106,11 @@ class Ending:
 class Claiming:
     """One attempt at a run. Both halves run inside the transaction, rows first, and may run again in another one."""
 
-    def __init__(self, target: Target, loss: Loss | None, now_ns: int, row: WorkerRow | None = None) -> None:
-        """Take the run for the worker of `row`, or without one only to end it."""
+    def __init__(
+        self, target: Target, loss: Loss | None, now_ns: int, row: WorkerRow | None = None, *, renewing: bool = True
+    ) -> None:
+        """Take the run for the worker of `row`, renewing its lease, or without one only to end it."""
+        self._renewing = renewing
         self._target = target
         self._row = row
         self._loss = loss
@@ -133,7 +136,8 @@ class Claiming:
                 raise ClaimLost(run_id)
             take(db, run_id, self._row.worker_id, generation)
             self.mail = any_message(db, run_id)
-            renew(db, self._row)
+            if self._renewing:
+                renew(db, self._row)
         else:
             by, why = self._who()
             deny_pending(db, run_id, by=by, comment=why, now_ns=self._now_ns)

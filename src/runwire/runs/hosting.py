@@ -38,6 +38,7 @@ from runwire.runs.past import next_turn, read_chain
 from runwire.runs.recovering import LeftOpen
 from runwire.runs.rows.messages import delete_messages, waiting_messages
 from runwire.runs.task import Task
+from runwire.workspace.probing import Probe, unwatched
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Ground:
     artifacts: Artifacts
     clock: Clock
     ids: Ids
+    probe: Probe = unwatched
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,11 @@ class Host:
         self._ties = ties
         self._loop = asyncio.get_running_loop()
         self._outbox = Outbox(
-            journal=ground.journal, run_id=held.run_id, lease=held.generation, broken=self._could_not_store
+            journal=ground.journal,
+            run_id=held.run_id,
+            lease=held.generation,
+            broken=self._could_not_store,
+            probe=ground.probe,
         )
         self.stopping = Stopping()
         self.closing = False
@@ -286,6 +292,7 @@ class Host:
 
     async def settle(self, ask: ToolAsk, end: ToolEnd) -> None:
         """Store the call's terminal event, then run what follows a tool's use."""
+        self._ground.probe("effect done")
         await self._deciding.settling.settle(self.held, ask, end, self.emit)
 
     async def said(self) -> Sequence[Said]:

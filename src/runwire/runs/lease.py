@@ -19,6 +19,7 @@ from runwire.journal.store.lock import ProcessLock
 from runwire.runs.rows.workers import WorkerRow, remove, renew
 
 _NS = 1_000_000_000
+_CLOSE_S = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -49,15 +50,15 @@ class Lease:
 
     async def close(self) -> None:
         """Forget the worker. Its runs must have been given back."""
-        with suppress(RunwireError):
-            await self._journal.write(lambda db: remove(db, self.worker_id))
+        with suppress(RunwireError, TimeoutError):
+            async with asyncio.timeout(_CLOSE_S):
+                await self._journal.write(lambda db: remove(db, self.worker_id))
         (self.folder / self.worker_id).unlink(missing_ok=True)
         self._lock.release()
 
-    def row(self) -> WorkerRow:
-        """The row that keeps the lease from now on."""
-        now_ns = self._clock.now_ns()
-        until_ns = now_ns + int(self._lease_s * _NS)
+    def row(self, *, renewing: bool = True) -> WorkerRow:
+        """The row that keeps the lease from now on; without `renewing` the one that is stored."""
+        until_ns = self._clock.now_ns() + int(self._lease_s * _NS) if renewing else self._until_ns
         return WorkerRow(self.worker_id, os.getpid(), self.host, self._started_ns, until_ns)
 
     def renewed(self, row: WorkerRow, began_s: float) -> None:
@@ -65,6 +66,10 @@ class Lease:
         self._kept = True
         self._until_ns = max(self._until_ns, row.lease_until_ns)
         self._until_s = max(self._until_s, began_s + self._lease_s)
+
+    def young(self) -> bool:
+        """Whether the row that is stored holds for so long that the next heartbeat is early enough to renew it."""
+        return self._kept and asyncio.get_running_loop().time() < self._until_s - self._lease_s / 2
 
     def alive(self) -> bool:
         """Whether the runs are still ours, by the machine's clock and by one that nobody sets."""

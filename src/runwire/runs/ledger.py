@@ -27,7 +27,7 @@ class WriteLedger:
             for patch in intent.patches:
                 artifact = find_artifact(db, patch.artifact_id)
                 if is_being_written(db, patch.artifact_id):
-                    raise Conflict(f"{patch.artifact_id} is being written already")
+                    raise being_written(patch.artifact_id)
                 require_standing(artifact, intent.verb)
             insert_writes(db, intent)
 
@@ -46,7 +46,17 @@ class WriteLedger:
         return self._artifacts.applied(artifact_id)
 
 
+def being_written(artifact_id: str) -> Conflict:
+    """Somebody is at it, or was when the machine stopped."""
+    return Conflict(
+        f"{artifact_id} is being written",
+        hint="read it again in a moment and decide anew",
+        details={"artifact_id": artifact_id},
+    )
+
+
 def require_standing(artifact: Artifact, verb: Verb) -> None:
+    """Refuse a patch that was decided about already, or not yet."""
     if verb == "apply":
         fits = artifact.status == "proposed"
     else:

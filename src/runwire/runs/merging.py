@@ -1,7 +1,8 @@
 """What the patches of a run add up to: one diff, or the same changes made once more in another place."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from msgspec import UnsetType
@@ -14,13 +15,22 @@ from runwire.protocol.events.edit import EditApplied, EditReverted, MultiEditApp
 from runwire.workspace.changes import ABSENT, FileState, revision_of
 from runwire.workspace.diff import diff, plain_modes
 from runwire.workspace.errors import PatchUnavailable, WorkspaceDrifted
-from runwire.workspace.patch import FilePatch, PatchMalformed, PatchMismatch, apply_file, blob_id, parse
+from runwire.workspace.patch import (
+    FilePatch,
+    PatchMalformed,
+    PatchMismatch,
+    apply_file,
+    blob_id,
+    git_mode,
+    parse,
+    render,
+)
 from runwire.workspace.root import Root
 
 _PAGE = 500
 
 
-def steps_of(past: Sequence[Past]) -> list[str]:
+def steps_of(past: Iterable[Past]) -> list[str]:
     """The patches that took effect, in that order: those that were applied, and the inverses of those taken back."""
     steps: list[str] = []
     for event in past:
@@ -33,14 +43,25 @@ def steps_of(past: Sequence[Past]) -> list[str]:
                 steps.append(inverse)
             case MultiEditReverted(inverse_artifact_ids=inverses) if not isinstance(inverses, UnsetType):
                 steps += inverses
+            case _:
+                pass
     return steps
+
+
+async def applied_patches(artifacts: Artifacts, run_id: str) -> list[Artifact]:
+    """The same as the artifacts themselves tell it, whatever has been pruned from the log.
+
+    Each moment was noted while its workspace was held, so their order is the order of the changes.
+    """
+    found = await _all(artifacts, ArtifactFilter(kind="patch", run_id=run_id, status="applied"))
+    return sorted(found, key=lambda one: (one.meta.applied_at or "", one.created_ns, one.artifact_id))
 
 
 async def read_patch(artifacts: Artifacts, artifact_id: str) -> tuple[Artifact, bytes]:
     """A patch as it was made; PatchUnavailable when it is gone, or a secret was taken out of it."""
     try:
         artifact = await artifacts.get(artifact_id)
-        if artifact.meta.redactions or artifact.meta.truncated:
+        if not is_whole(artifact):
             raise PatchUnavailable(artifact_id)
         async with await artifacts.open(artifact_id) as body:
             return artifact, await body.read()
@@ -48,20 +69,24 @@ async def read_patch(artifacts: Artifacts, artifact_id: str) -> tuple[Artifact, 
         raise PatchUnavailable(artifact_id) from None
 
 
-async def snapshot_of(artifacts: Artifacts, run_id: str, path: str, revision: str) -> bytes | None:
-    """The bytes of a file at a revision, where the run has kept them whole."""
+def is_whole(artifact: Artifact) -> bool:
+    """Whether the stored body is the one that was made."""
+    return not artifact.meta.redactions and not artifact.meta.truncated
+
+
+async def _all(artifacts: Artifacts, which: ArtifactFilter) -> list[Artifact]:
+    found: list[Artifact] = []
     cursor: int | None = None
     while True:
-        page = await artifacts.list(ArtifactFilter(kind="file_snapshot", run_id=run_id), cursor=cursor, limit=_PAGE)
-        for artifact in page.artifacts:
-            meta = artifact.meta
-            whole = not meta.redactions and not meta.truncated
-            if meta.path == path and meta.revision == revision and whole:
-                async with await artifacts.open(artifact.artifact_id) as body:
-                    return await body.read()
+        page = await artifacts.list(which, cursor=cursor, limit=_PAGE)
+        found += page.artifacts
         cursor = page.next_cursor
         if cursor is None:
-            return None
+            return found
+
+
+class _NotKept(Exception):
+    """Nobody has kept the bytes that a patch was made for."""
 
 
 @dataclass(slots=True)
@@ -71,7 +96,12 @@ class Merging:
     artifacts: Artifacts
     base: dict[str, FileState | None] = field(default_factory=dict)
     now: dict[str, FileState | None] = field(default_factory=dict)
-    renamed: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, set[str]] = field(default_factory=dict)
+    """Every state that a path was in, as far as patches tell."""
+    alone: dict[str, tuple[str, FilePatch]] = field(default_factory=dict)
+    """Files whose bytes nobody has kept, so that their one patch is all there is to say."""
+    _renamed: dict[str, str] = field(default_factory=dict)
+    _snapshots: dict[str, dict[tuple[str, str], str]] = field(default_factory=dict)
 
     async def take(self, artifact_id: str) -> None:
         """Let one patch happen."""
@@ -83,74 +113,132 @@ class Merging:
             raise PatchUnavailable(artifact_id) from error
 
     async def _step(self, artifact: Artifact, patch: FilePatch) -> None:
-        before = None
-        if patch.old_path is not None:
-            before = await self._before(artifact, patch, patch.old_path)
+        paths = [path for path in dict.fromkeys((patch.old_path, patch.new_path)) if path is not None]
+        for path in paths:
+            if path in self.alone:
+                self._follow_alone(path, patch)
+                return
+        try:
+            before = None if patch.old_path is None else await self._before(artifact, patch, patch.old_path)
+        except _NotKept:
+            if len(paths) > 1 or paths[0] in self.now:
+                raise PatchUnavailable(artifact.artifact_id) from None
+            self.alone[paths[0]] = (artifact.artifact_id, patch)
+            return
         after = apply_file(patch, before)
-        for path in (patch.old_path, patch.new_path):
-            if path is not None:
-                self.base.setdefault(path, before if path == patch.old_path else None)
-        if patch.old_path is not None:
-            self.now[patch.old_path] = None
-        if patch.new_path is not None:
-            self.now[patch.new_path] = after
-            if patch.old_path not in {None, patch.new_path}:
-                self.renamed[patch.new_path] = patch.old_path or ""
+        for path in paths:
+            state = before if path == patch.old_path else None
+            self.base.setdefault(path, state)
+            self.now[path] = after if path == patch.new_path else None
+            self.seen.setdefault(path, set()).update((revision_of(state), revision_of(self.now[path])))
+        if patch.old_path is not None and patch.new_path not in {None, patch.old_path}:
+            self._renamed[patch.new_path or ""] = patch.old_path
+
+    def _follow_alone(self, path: str, patch: FilePatch) -> None:
+        artifact_id, first = self.alone.pop(path)
+        undone = first.inverted()
+        if (patch.old_path, patch.new_path) != (undone.old_path, undone.new_path):
+            raise PatchUnavailable(artifact_id)
+        if (patch.old_blob, patch.new_blob, patch.new_mode) != (undone.old_blob, undone.new_blob, undone.new_mode):
+            raise PatchUnavailable(artifact_id)
 
     async def _before(self, artifact: Artifact, patch: FilePatch, path: str) -> FileState:
         known = self.now.get(path)
-        if known is not None and (patch.old_blob == patch.new_blob or blob_id(known.body) == patch.old_blob):
-            return known
+        if known is None or (patch.old_blob != patch.new_blob and blob_id(known.body) != patch.old_blob):
+            # The first touch, or something else changed the file between two patches; either way its bytes were kept.
+            known = FileState(await self._kept(artifact, patch, path), patch.old_mode)
+        # Only where a patch changes the mode does it say exactly what that was.
+        return known if patch.old_mode == patch.new_mode else FileState(known.body, patch.old_mode)
+
+    async def _kept(self, artifact: Artifact, patch: FilePatch, path: str) -> bytes:
         if patch.binary is not None:
-            return FileState(patch.binary[0], patch.old_mode)
-        # The first touch, or something else changed the file between two patches; either way its bytes were kept.
-        revision = artifact.meta.base_revision or ABSENT
-        kept = await snapshot_of(self.artifacts, artifact.run_id or "", path, revision)
-        if kept is None:
-            raise PatchUnavailable(artifact.artifact_id)
-        return FileState(kept, patch.old_mode)
+            return patch.binary[0]
+        run_id = artifact.run_id or ""
+        if run_id not in self._snapshots:
+            found = await _all(self.artifacts, ArtifactFilter(kind="file_snapshot", run_id=run_id))
+            self._snapshots[run_id] = {
+                (one.meta.path or "", one.meta.revision or ""): one.artifact_id for one in found if is_whole(one)
+            }
+        artifact_id = self._snapshots[run_id].get((path, artifact.meta.base_revision or ABSENT))
+        if artifact_id is None:
+            raise _NotKept
+        async with await self.artifacts.open(artifact_id) as body:
+            return await body.read()
 
     def diff(self) -> bytes:
         """All of it as one patch, paths in order, in modes that git knows."""
-        moved = {
-            new: old
-            for new, old in self.renamed.items()
-            if self.base.get(new) is None and self.now.get(new) is not None and self.now.get(old) is None
-        }
-        gone = {old for old in moved.values() if self.base.get(old) is not None}
-        parts = []
-        for path in sorted(self.now):
-            old = moved.get(path)
-            before = plain_modes(self.base.get(old if old in gone and old is not None else path))
-            after = plain_modes(self.now[path])
-            if path in gone or (before == after and old not in gone):
-                continue
-            parts.append(diff(before, after, path, renamed_from=old if old in gone else None).body)
+        moved = self._moved()
+        gone = set(moved.values())
+        parts: list[bytes] = []
+        for path in sorted({*self.now, *self.alone}):
+            if path in self.alone:
+                parts.append(_rendered(self.alone[path][1]))
+            elif path not in gone:
+                old = moved.get(path)
+                before, after = plain_modes(self.base[old or path]), plain_modes(self.now[path])
+                if before != after or old is not None:
+                    parts.append(diff(before, after, path, renamed_from=old).body)
         return b"".join(parts)
+
+    def _moved(self) -> dict[str, str]:
+        """New names, and the old ones that they are still told by; one old name has one new one."""
+        moved: dict[str, str] = {}
+        for new, old in self._renamed.items():
+            came = self.base.get(new) is None and self.now.get(new) is not None
+            went = self.base.get(old) is not None and self.now.get(old) is None
+            if came and went and old not in moved.values():
+                moved[new] = old
+        return moved
+
+
+def _rendered(patch: FilePatch) -> bytes:
+    """A patch in modes that git knows; nothing when it changes nothing that git would see."""
+    old_mode, new_mode = git_mode(patch.old_mode), git_mode(patch.new_mode)
+    if patch.old_path == patch.new_path and old_mode == new_mode and patch.old_blob == patch.new_blob:
+        return b""
+    return render(replace(patch, old_mode=old_mode, new_mode=new_mode))
 
 
 async def replay(artifacts: Artifacts, steps: Sequence[str], place: Path) -> None:
-    """Make the changes of patches once more, in a workspace that is as it was before them."""
+    """Bring a workspace to where these patches have led, all of it or nothing.
+
+    A file there must be in one of the states that it had on the way; one that only the old workspace had is made.
+    """
+    merging = Merging(artifacts)
+    for artifact_id in steps:
+        await merging.take(artifact_id)
+    await asyncio.to_thread(_replay, merging, place)
+
+
+def _replay(merging: Merging, place: Path) -> None:
     with Root.open(place) as root:
-        for artifact_id in steps:
-            _, body = await read_patch(artifacts, artifact_id)
-            for patch in parse(body):
-                _replay_file(root, patch)
+        ends = [(path, *_end_of(merging, root, path)) for path in sorted({*merging.now, *merging.alone})]
+        for path, there, end in ends:
+            if end is None and there is not None:
+                root.remove(path)
+            elif end is not None and end != there:
+                root.replace(path, end.body, end.mode)
 
 
-def _replay_file(root: Root, patch: FilePatch) -> None:
-    before = None if patch.old_path is None else root.read(patch.old_path)
-    if patch.new_path is not None and patch.old_path in {None, patch.new_path}:
-        there = root.read(patch.new_path)
-        if there is not None and blob_id(there.body) == patch.new_blob:
-            # Committed meanwhile, so the place was made with it.
-            return
+def _end_of(merging: Merging, root: Root, path: str) -> tuple[FileState | None, FileState | None]:
+    """What stands at a path of another place, and what is to stand there."""
+    there = root.read(path)
+    if path in merging.alone:
+        return there, _alone(merging.alone[path][1], there)
+    base, end = merging.base[path], merging.now[path]
+    if there is not None and revision_of(there) not in merging.seen[path]:
+        raise WorkspaceDrifted(path, expected=revision_of(base), actual=revision_of(there))
+    if there is not None and end is not None and base is not None and base.mode == end.mode:
+        # No patch has a say in the mode, so the place's own stays.
+        end = FileState(end.body, there.mode)
+    return there, end
+
+
+def _alone(patch: FilePatch, there: FileState | None) -> FileState | None:
+    if there is not None and patch.new_path is not None and blob_id(there.body) == patch.new_blob:
+        return there
     try:
-        after = apply_file(patch, before)
+        return apply_file(patch, there)
     except PatchMismatch:
-        actual = revision_of(before)
+        actual = ABSENT if there is None else f"git:{blob_id(there.body)}"
         raise WorkspaceDrifted(patch.path, expected=f"git:{patch.old_blob}", actual=actual) from None
-    if patch.old_path is not None and patch.old_path != patch.new_path:
-        root.remove(patch.old_path)
-    if patch.new_path is not None and after is not None:
-        root.replace(patch.new_path, after.body, after.mode)

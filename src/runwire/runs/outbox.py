@@ -18,6 +18,7 @@ from runwire.journal.records import Effect, Stored
 from runwire.protocol.envelope import event_id_of, type_of
 from runwire.protocol.payload import Payload
 from runwire.protocol.stream import COMPACTABLE
+from runwire.workspace.probing import Probe, unwatched
 
 _READ_BYTES = 64 * 1024
 # What nobody waits for may wait itself, for company: every commit costs the disk the same, however much is in it.
@@ -56,12 +57,21 @@ class Ticket:
 class Outbox:
     """Stores what one run emits under its lease."""
 
-    def __init__(self, *, journal: Journal, run_id: str, lease: int, broken: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        run_id: str,
+        lease: int,
+        broken: Callable[[BaseException], None],
+        probe: Probe = unwatched,
+    ) -> None:
         """Append to a run; call `broken` when something could not be stored, after which nothing more is."""
         self._journal = journal
         self._run_id = run_id
         self._lease = lease
         self._broken = broken
+        self._probe = probe
         self._waiting: list[_Batch] = []
         self._under_way = 0
         self._scheduled = False
@@ -142,6 +152,7 @@ class Outbox:
         self.flush()
 
     def _send(self, batch: _Batch) -> None:
+        self._tell_of("before", batch)
         try:
             appended = self._journal.append_all(self._run_id, batch.payloads, lease=self._lease, also=batch.also)
         except ValueError as mistake:
@@ -155,6 +166,8 @@ class Outbox:
 
     def _arrived(self, batch: _Batch, stored: Stored | None, failure: BaseException | None) -> None:
         self._under_way -= 1
+        if failure is None:
+            self._tell_of("after", batch)
         self._settle(batch, stored, failure)
         if failure is not None and not (batch.also is not None and _is_refusal(failure)):
             broke_now = self._failure is None
@@ -167,6 +180,11 @@ class Outbox:
     def _settle(self, batch: _Batch, stored: Stored | None, failure: BaseException | None) -> None:
         batch.stored, batch.failure, batch.over = stored, failure, True
         self._wake(batch)
+
+    def _tell_of(self, when: str, batch: _Batch) -> None:
+        if self._probe is not unwatched:
+            for payload in batch.payloads:
+                self._probe(f"{when} {payload.type}")
 
     def _wake(self, batch: _Batch) -> None:
         waiters, batch.waiters = batch.waiters, []

@@ -1,8 +1,10 @@
 """Permitting: the way of a call from wish to start. Policy, then grants, then people; `tool.invoked`; hooks; `tool.started`."""
 
 import asyncio
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import UNSET
@@ -27,13 +29,18 @@ from runwire.runs.task import Task
 _DURABLE_FIRST = frozenset({"writes", "executes", "network"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Surroundings:
     """What is the same for every run of this process."""
 
     data: Path
     unconfined: bool
     """Whether no sandbox works here."""
+
+    @cached_property
+    def real_data(self) -> str:
+        """Where the data really lies, as rules see it."""
+        return os.path.realpath(self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,7 @@ class Permits:
     def _run(self, held: Held, emit: Emit) -> _Run:
         settled = self._policies.bounds(held.task)
         # Tools know the workspace by its real path, and so must rules and grants.
-        workspace = str(held.workspace.resolve())
+        workspace = os.path.realpath(held.workspace)
         return _Run(
             held=held,
             emit=emit,
@@ -261,7 +268,7 @@ def place_of(surroundings: Surroundings, workspace: str, settled: Bounds) -> Pla
     """Where the calls of a run happen, as policy sees it."""
     return Place(
         workspace=workspace,
-        data=str(surroundings.data.resolve()),
+        data=surroundings.real_data,
         unconfined=surroundings.unconfined,
         allow_unconfined=settled.allow_unconfined,
     )

@@ -11,6 +11,7 @@ from runwire.runs.policy import Bounds, HookSpec, Policy, bounds, read_policy, r
 from runwire.runs.task import Task
 
 _KNOWN_MAX = 1024
+_EVERYBODY = ""
 
 
 class Policies:
@@ -51,13 +52,14 @@ class Policies:
 
     def _read(self, task: Task) -> tuple[tuple[Policy, ...], Bounds]:
         # A task's settings never change, and every call of its runs asks for them.
-        known = self._known.get(task.task_id)
+        name = _EVERYBODY if task.policy is None and task.max_turns is None else task.task_id
+        known = self._known.get(name)
         if known is None:
             own = None if task.policy is None else read_policy(task.policy)
             found = tuple(one for one in (own, self._configured) if one is not None) or (Policy(),)
             if len(self._known) >= _KNOWN_MAX:
                 self._known.clear()
-            known = self._known[task.task_id] = (found, self._settled(task, found))
+            known = self._known[name] = (found, self._settled(task, found))
         return known
 
     def _settled(self, task: Task, found: Sequence[Policy]) -> Bounds:

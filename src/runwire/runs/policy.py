@@ -5,6 +5,7 @@ of it. What no rule speaks of is decided by tool, then by effect, then by the pr
 strictest wins.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -34,6 +35,7 @@ _PRESETS: Mapping[str, Mapping[str, Action]] = MappingProxyType(
         "deny": dict.fromkeys(EFFECTS, "deny"),
     }
 )
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _Names = list[Annotated[str, Meta(min_length=1, max_length=1024)]]
 
 
@@ -114,17 +116,31 @@ def read_policy(given: object) -> Policy:
         return Policy()
     if isinstance(given, str):
         if given not in get_args(Preset):
-            raise InvalidBody(f"there is no policy {given[:64]!r}; there are {', '.join(get_args(Preset))}")
+            unknown = InvalidBody(f"there is no policy {given[:64]!r}; there are {', '.join(get_args(Preset))}")
+            unknown.details["field"] = "policy"
+            raise unknown
         return msgspec.convert({"default": given}, Policy)
     if not isinstance(given, Mapping):
         raise InvalidBody("policy is neither a name nor an object")
     try:
         policy = msgspec.convert(_spelled_out(given), Policy)
     except msgspec.ValidationError as wrong:
-        raise InvalidBody(f"policy: {wrong}") from wrong
+        raise _misfit(wrong) from wrong
     for hook in policy.hooks:
         require_hook(hook)
     return policy
+
+
+def _misfit(wrong: msgspec.ValidationError) -> InvalidBody | UnknownField:
+    """Say which part of a policy is unknown or does not fit."""
+    problem, _, place = str(wrong).partition(" - at `$")
+    where = f"policy{place.rstrip('`')}"
+    unknown = _UNKNOWN.fullmatch(problem)
+    if unknown is not None:
+        return UnknownField(f"{where}.{unknown[1]}")
+    misfit = InvalidBody(f"policy: {wrong}")
+    misfit.details["field"] = where
+    return misfit
 
 
 def require_hook(hook: HookSpec) -> None:

@@ -48,8 +48,10 @@ class Queue:
             while True:
                 if self._due or (self._more and not self._page):
                     self._due = False
+                    # A run may end while we look; it is ours in the rows that we see and in nobody's hands after.
+                    known = set(held)
                     found = await self._ground.journal.reader.query(self._look)
-                    self._page = deque(one for one in found if one.run_id not in held)
+                    self._page = deque(one for one in found if one.run_id not in known)
                     # A full page says that there may be more behind it.
                     self._more = len(found) >= _PAGE and bool(self._page)
                 if not self._page:
@@ -62,16 +64,20 @@ class Queue:
         """Make the run this worker's. None when another was faster, or when all there was to do was to end it."""
         target = Target(candidate.run_id, candidate.worker_id, candidate.generation, candidate.died)
         loss = await self._loss(target) if candidate.lost else None
-        row, began_s = self._lease.row(), asyncio.get_running_loop().time()
-        now_ns = self._ground.clock.now_ns()
-        claiming = Claiming(target, loss, now_ns, row)
+        self._ground.probe("claiming")
+        began_s, now_ns = asyncio.get_running_loop().time(), self._ground.clock.now_ns()
+        renewing = not self._lease.young()
+        row = self._lease.row(renewing=renewing)
+        claiming = Claiming(target, loss, now_ns, row, renewing=renewing)
         try:
             claimed = await self._ground.journal.claim(candidate.run_id, claiming.tell, also=claiming.also)
         except (Conflict, RunNotFound):
             # The page is out of date. A loss that cannot be told yet is looked at when the next ring or deadline comes.
             self._due = self._due or not candidate.lost
             return None
-        self._lease.renewed(row, began_s)
+        self._ground.probe("claimed")
+        if renewing:
+            self._lease.renewed(row, began_s)
         if claiming.ended is not None:
             return None
         spent = candidate.task.inherited_cost_micros_usd

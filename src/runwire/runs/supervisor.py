@@ -42,19 +42,31 @@ class Control:
         self._journal = journal
         self._run_id = run_id
         self._ring = journal.bell.listen(control(run_id), _PATIENCE_S)
+        self._looking: set[asyncio.Task[None]] = set()
+        self._closed = False
 
-    async def watch(self, host: Host) -> None:
+    def watch(self, host: Host) -> None:
         """Tell the host of what is said to its run, and stop it when somebody asks for that."""
-        while True:
-            rung = await self._ring
-            # Listen before reading: what is said meanwhile rings a bell we already hold.
-            self._ring = self._journal.bell.listen(control(self._run_id), _PATIENCE_S)
-            if rung:
-                await self._look(host)
+        self._ring.add_done_callback(lambda ring: self._rung(ring, host))
 
     def close(self) -> None:
         """Listen no more."""
+        self._closed = True
+        for task in self._looking:
+            task.cancel()
         self._journal.bell.signal(control(self._run_id))
+
+    def _rung(self, ring: "asyncio.Future[bool]", host: Host) -> None:
+        if self._closed or ring.cancelled():
+            return
+        # Listen before reading: what is said meanwhile rings a bell we already hold.
+        self._ring = self._journal.bell.listen(control(self._run_id), _PATIENCE_S)
+        self.watch(host)
+        if ring.result():
+            # Few runs are ever spoken to, so that a task for each to wait in would be for nothing.
+            looking = asyncio.get_running_loop().create_task(self._look(host))
+            self._looking.add(looking)
+            looking.add_done_callback(self._looking.discard)
 
     async def _look(self, host: Host) -> None:
         entry = await self._journal.reader.query(lambda db: find_entry(db, self._run_id))
@@ -92,13 +104,12 @@ class Supervisor:
         host, own = await self._open(held, alive)
         self._hosts[held.run_id] = host
         self._at_rest.clear()
-        loop = asyncio.get_running_loop()
         limit = None if host.facts.timeout_s is None else _Limit(host, self._left_s(host, own))
-        watching = loop.create_task(word.watch(host))
+        word.watch(host)
         try:
             outcome = await self._work(host)
         finally:
-            watching.cancel()
+            word.close()
             if limit is not None:
                 limit.cancel()
             del self._hosts[held.run_id]
@@ -146,12 +157,11 @@ class Supervisor:
         working = asyncio.get_running_loop().create_task(_outcome(executor, host))
         host.execute(working)
         try:
-            await asyncio.wait([working])
+            return await asyncio.shield(working)
         except asyncio.CancelledError:
             working.cancel()
             await asyncio.wait([working], timeout=_CLEAN_UP_S)
             raise
-        return working.result()
 
     async def _conclude(self, host: Host, outcome: Outcome) -> None:
         """End the stay as it has to be: with the run's end, or so that another worker goes on."""

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from typing import Annotated, Literal
 
 import msgspec
@@ -17,6 +18,7 @@ Policy = str | dict[str, object] | None
 """The name of a preset, or rules, as they were sent."""
 
 _TITLE_MAX = 80
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _NEEDED: dict[str, tuple[str, ...]] = {"shell": ("command",), "git": ("args",), "file": ("operation", "path")}
 
 
@@ -156,6 +158,9 @@ def _require(new: NewTask) -> None:
     session = new.session_id
     if session is not None and not (session.startswith("chat_") and len(session) > 5 and is_foreign_id(session)):
         raise TaskInvalid("a session's id is chat_ and 1 to 123 of A-Z a-z 0-9 _ . : -", field="session_id")
+    for variable, value in new.env.items():
+        if _VARIABLE.fullmatch(variable) is None or "\0" in value:
+            raise TaskInvalid(f"{variable[:64]!r} cannot be a variable of a command's environment", field="env")
     for name, server in new.mcp_servers.items():
         if (server.command is None) == (server.url is None):
             raise TaskInvalid(f"the MCP server {name!r} needs a command or a url, one of them", field="mcp_servers")

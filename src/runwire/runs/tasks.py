@@ -84,6 +84,14 @@ class Tasks:
             raise
         return TaskView(task, 0, None)
 
+    async def accepted_model(self, task_id: str, model: str | None) -> str | None:
+        """The model by the name that every worker understands, if a run of the task may use it instead of its own."""
+        if model is None:
+            return None
+        task = await self.get(task_id)
+        asked = NewTask(prompt=task.prompt, agent=task.agent, model=model, budget_micros_usd=task.budget_micros_usd)
+        return self._accept(asked).model
+
     async def get(self, task_id: str) -> Task:
         """One task."""
         task = await self._ground.journal.reader.query(lambda db: find_task(db, task_id))

@@ -19,9 +19,15 @@ from runwire.journal.artifact import Change
 from runwire.journal.records import Effect
 from runwire.workspace.changes import ABSENT, FileChange, FileState, revision_of
 from runwire.workspace.errors import PathRefused, WorkspaceDrifted
+from runwire.workspace.probing import Probe, unwatched
 from runwire.workspace.root import TEMP_PREFIX, Root
 
 Verb = Literal["apply", "revert"]
+
+_FOLDERS = "folders"
+"""Where a batch's folder of undo copies says which folders were not there before."""
+_FOLDERS_JSON = msgspec.json.Encoder()
+_READ_FOLDERS = msgspec.json.Decoder(list[str])
 
 
 class FileWrite(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,10 +120,11 @@ def plan_writes(batch_id: str, changes: Iterable[FileChange], *, first: int = 0)
 class Applier:
     """Writes batches into workspaces whose lock the caller holds."""
 
-    def __init__(self, *, ledger: Ledger, undo: Path) -> None:
+    def __init__(self, *, ledger: Ledger, undo: Path, probe: Probe = unwatched) -> None:
         """Remember batches in `ledger`, keep old bytes in `undo` while they are under way."""
         self.ledger = ledger
         self._undo = undo
+        self._probe = probe
 
     async def write(
         self, root: Root, intent: Intent, changes: Sequence[FileChange], *, begin: Store, tell: Store
@@ -142,13 +149,16 @@ class Applier:
         await asyncio.to_thread(check_base, root, intent.writes)
         await begin(self.ledger.opening(intent))
         try:
+            self._probe("write begun")
             await asyncio.to_thread(self._prepare, root, intent, changes)
-            await asyncio.to_thread(carry_out, root, intent.writes)
+            self._probe("write prepared")
+            await asyncio.to_thread(carry_out, root, intent.writes, self._probe)
             await tell(self.ledger.closing(intent))
         except BaseException:
             await asyncio.to_thread(self.take_back, root, intent)
             await self.ledger.forget(intent)
             raise
+        self._probe("write told")
         await asyncio.to_thread(self.clear, root, intent)
 
     def _prepare(self, root: Root, intent: Intent, changes: Sequence[FileChange]) -> None:
@@ -157,7 +167,9 @@ class Applier:
         for write, change in zip(intent.writes, changes, strict=True):
             if change.before is not None:
                 _keep(folder / write.undo, change.before.body)
+        _keep(folder / _FOLDERS, _FOLDERS_JSON.encode(_missing_folders(root, intent)))
         _sync_folder(folder)
+        _sync_folder(self._undo)
         for write, change in zip(intent.writes, changes, strict=True):
             if change.after is not None:
                 root.make_parents(write.path)
@@ -181,17 +193,46 @@ class Applier:
                 continue
             if revision_of(FileState(body)) == write.before:
                 root.replace(write.path, body, write.before_mode)
-        self.clear(root, intent)
+        self._clear_beside(root, intent)
+        for folder in reversed(self._made_folders(intent)):
+            root.remove_folder(folder)
+        self.discard(intent)
 
     def clear(self, root: Root, intent: Intent) -> None:
-        """Remove what the batch has left beside its files."""
+        """Remove what the batch has left beside its files, and the old bytes."""
+        self._clear_beside(root, intent)
+        self.discard(intent)
+
+    def discard(self, intent: Intent) -> None:
+        """Remove the old bytes."""
+        shutil.rmtree(self._folder(intent), ignore_errors=True)
+
+    def kept(self) -> frozenset[str]:
+        """The batches of which copies lie there."""
+        try:
+            return frozenset(os.listdir(self._undo))
+        except FileNotFoundError:
+            return frozenset()
+
+    def drop(self, batch_ids: Iterable[str]) -> None:
+        """Remove the copies of batches that are over."""
+        for batch_id in batch_ids:
+            shutil.rmtree(self._undo / batch_id, ignore_errors=True)
+
+    def _clear_beside(self, root: Root, intent: Intent) -> None:
         for write in intent.writes:
             try:
                 root.remove(beside(write))
             except PathRefused:
                 # The folder itself is no longer what it was, so nothing of ours is in it.
                 continue
-        shutil.rmtree(self._folder(intent), ignore_errors=True)
+
+    def _made_folders(self, intent: Intent) -> list[str]:
+        try:
+            return _READ_FOLDERS.decode((self._folder(intent) / _FOLDERS).read_bytes())
+        except (FileNotFoundError, msgspec.DecodeError):
+            # Cut short before it was whole, and then no folder was made yet.
+            return []
 
     def _folder(self, intent: Intent) -> Path:
         return self._undo / intent.batch_id
@@ -209,18 +250,34 @@ def check_base(root: Root, writes: Iterable[FileWrite]) -> None:
             raise WorkspaceDrifted(write.path, expected=f"mode {write.before_mode:o}", actual=f"mode {state.mode:o}")
 
 
-def carry_out(root: Root, writes: Iterable[FileWrite]) -> None:
+def carry_out(root: Root, writes: Iterable[FileWrite], probe: Probe = unwatched) -> None:
     """Move every name that has not moved yet: what lies ready takes the place of what is there."""
     for write in writes:
         if write.after == ABSENT:
             root.remove(write.path)
         elif root.stat(beside(write)) is not None:
             root.rename(beside(write), write.path)
+        elif _stands(root, write) != "after":
+            # Somebody has tidied our copy away, so there is nothing to put there.
+            raise PathRefused(write.path, "its new bytes are gone")
+        probe("write renamed")
 
 
 def beside(write: FileWrite) -> str:
     """The path of the copy that waits to take a file's place."""
     return os.path.join(os.path.dirname(write.path), write.temp)
+
+
+def _missing_folders(root: Root, intent: Intent) -> list[str]:
+    """The folders that the batch will make, outermost first."""
+    missing: dict[str, None] = {}
+    for write in intent.writes:
+        parts = write.path.split("/")[:-1] if write.after != ABSENT else []
+        for depth in range(1, len(parts) + 1):
+            folder = "/".join(parts[:depth])
+            if root.stat(folder) is None:
+                missing[folder] = None
+    return list(missing)
 
 
 def _stands(root: Root, write: FileWrite) -> Literal["before", "after", "other"]:
@@ -229,7 +286,7 @@ def _stands(root: Root, write: FileWrite) -> Literal["before", "after", "other"]
     except RunwireError:
         return "other"
     actual = revision_of(state)
-    if actual == write.after and (write.before != write.after or (state and state.mode == write.after_mode)):
+    if actual == write.after and (write.before != write.after or _has_mode(state, write)):
         return "after"
     return "before" if actual == write.before else "other"
 
@@ -240,9 +297,15 @@ def _is_ready(root: Root, write: FileWrite) -> bool:
     if write.after == ABSENT:
         return True
     try:
-        return revision_of(root.read(beside(write))) == write.after
+        ready = root.read(beside(write))
     except RunwireError:
         return False
+    # The mode comes after the bytes, so a copy may be whole but for that.
+    return revision_of(ready) == write.after and _has_mode(ready, write)
+
+
+def _has_mode(state: FileState | None, write: FileWrite) -> bool:
+    return state is not None and state.mode & 0o777 == write.after_mode & 0o777
 
 
 def _keep(path: Path, body: bytes) -> None:

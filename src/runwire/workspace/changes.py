@@ -32,16 +32,3 @@ class FileChange:
     path: str
     before: FileState | None
     after: FileState | None
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Changes that happen all or not at all, each path once, in order."""
-
-    batch_id: str
-    changes: tuple[FileChange, ...]
-
-    def __post_init__(self) -> None:
-        """Refuse a path that would be written twice."""
-        if len({change.path for change in self.changes}) != len(self.changes):
-            raise ValueError("a batch names each path once")

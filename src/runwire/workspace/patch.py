@@ -4,23 +4,17 @@ It reads what `runwire.workspace.diff` writes and no other dialect. Pure.
 """
 
 import re
-import zlib
-from base64 import b85decode, b85encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha1
 
 from runwire.workspace.changes import FileState
+from runwire.workspace.spelling import both_names, literal, quoted, unpacked, unquoted
 
 NO_BLOB = "0" * 40
 _NO_NEWLINE = b"\\ No newline at end of file\n"
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@[^\n]*\n")
 _INDEX = re.compile(rb"index ([0-9a-f]{40})\.\.([0-9a-f]{40})(?: ([0-7]{6}))?\n")
-_QUOTED = re.compile(rb"\\([0-3][0-7]{2}|.)")
-_QUOTED_NAME = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_ESCAPES = {7: b"\\a", 8: b"\\b", 9: b"\\t", 10: b"\\n", 11: b"\\v", 12: b"\\f", 13: b"\\r", 34: b'\\"', 92: b"\\\\"}
-_UNESCAPES = {escape[1:]: bytes([byte]) for byte, escape in _ESCAPES.items()}
-_LINE_BYTES = 52
 _EXECUTABLE = 0o111
 
 
@@ -120,7 +114,7 @@ def git_mode(mode: int) -> int:
 def render(patch: FilePatch) -> bytes:
     """The patch as git writes it."""
     old, new = patch.old_path, patch.new_path
-    out = [b"diff --git %b %b\n" % (_name("a/", old or new or ""), _name("b/", new or old or ""))]
+    out = [b"diff --git %b %b\n" % (quoted("a/", old or new or ""), quoted("b/", new or old or ""))]
     if old is None:
         out.append(b"new file mode 100%o\n" % patch.new_mode)
     elif new is None:
@@ -130,14 +124,14 @@ def render(patch: FilePatch) -> bytes:
     if old is not None and new is not None and old != new:
         similarity = 100 if patch.old_blob == patch.new_blob else 50
         out.append(b"similarity index %d%%\n" % similarity)
-        out.append(b"rename from %b\nrename to %b\n" % (_name("", old), _name("", new)))
+        out.append(b"rename from %b\nrename to %b\n" % (quoted("", old), quoted("", new)))
     if patch.old_blob != patch.new_blob:
         same = old is not None and new is not None and patch.old_mode == patch.new_mode
         suffix = b" 100%o" % git_mode(patch.new_mode) if same else b""
         out.append(b"index %b..%b%b\n" % (patch.old_blob.encode(), patch.new_blob.encode(), suffix))
     if patch.binary is not None:
         before, after = patch.binary
-        out += (b"GIT binary patch\n", _literal(after), _literal(before))
+        out += (b"GIT binary patch\n", literal(after), literal(before))
     elif patch.hunks:
         out.append(b"--- %b\n" % (b"/dev/null" if old is None else _marked("a/", old)))
         out.append(b"+++ %b\n" % (b"/dev/null" if new is None else _marked("b/", new)))
@@ -157,30 +151,10 @@ def _range(start: int, count: int) -> bytes:
     return b"%d" % start if count == 1 else b"%d,%d" % (start, count)
 
 
-def _name(side: str, path: str) -> bytes:
-    raw = (side + path).encode("utf-8", "surrogateescape")
-    if not any(byte < 32 or byte >= 127 or byte in (34, 92) for byte in raw):
-        return raw
-    return b'"%b"' % b"".join(
-        _ESCAPES.get(byte) or (b"\\%03o" % byte if byte < 32 or byte >= 127 else bytes([byte])) for byte in raw
-    )
-
-
 def _marked(side: str, path: str) -> bytes:
-    name = _name(side, path)
+    name = quoted(side, path)
     # As git does it: without the tab, a space would end the name for tools that look for a date behind it.
     return name + b"\t" if b" " in name and not name.startswith(b'"') else name
-
-
-def _literal(body: bytes) -> bytes:
-    packed = zlib.compress(body)
-    lines = [b"literal %d\n" % len(body)]
-    for start in range(0, len(packed), _LINE_BYTES):
-        piece = packed[start : start + _LINE_BYTES]
-        size = len(piece)
-        letter = 64 + size if size <= 26 else 70 + size
-        lines.append(bytes([letter]) + b85encode(piece, pad=True) + b"\n")
-    return b"".join(lines) + b"\n"
 
 
 class _Lines:
@@ -222,8 +196,13 @@ def parse(body: bytes) -> list[FilePatch]:
     """Read a patch of one or several files."""
     lines = _Lines(body)
     found = []
-    while lines.peek():
-        found.append(_parse_file(lines))
+    try:
+        while lines.peek():
+            found.append(_parse_file(lines))
+    except PatchMalformed:
+        raise
+    except ValueError as wrong:
+        raise PatchMalformed(str(wrong)) from wrong
     return found
 
 
@@ -295,7 +274,7 @@ def _parse_file(lines: _Lines) -> FilePatch:
         raise PatchMalformed("a patch begins with diff --git")
     old: str | None
     new: str | None
-    old, new = _both_names(names)
+    old, new = both_names(names)
     old_mode = new_mode = 0o644
     if (mode := lines.take_if(b"new file mode ")) is not None:
         old, new_mode = None, _mode(mode)
@@ -304,8 +283,8 @@ def _parse_file(lines: _Lines) -> FilePatch:
     elif (mode := lines.take_if(b"old mode ")) is not None:
         old_mode, new_mode = _mode(mode), _mode(lines.take_if(b"new mode ") or b"")
     if lines.take_if(b"similarity index ") is not None:
-        old = _unquoted(lines.take_if(b"rename from ") or b"")
-        new = _unquoted(lines.take_if(b"rename to ") or b"")
+        old = unquoted(lines.take_if(b"rename from ") or b"")
+        new = unquoted(lines.take_if(b"rename to ") or b"")
     old_blob = new_blob = NO_BLOB
     if lines.peek().startswith(b"index "):
         index = _INDEX.fullmatch(lines.take())
@@ -365,50 +344,8 @@ def _parse_literal(lines: _Lines) -> bytes:
         raise PatchMalformed("only literal binary patches are read")
     packed = []
     while (line := lines.take()) != b"\n":
-        length = line[0] - 64 if line[0] < 91 else line[0] - 70
-        try:
-            packed.append(b85decode(line[1:].removesuffix(b"\n"))[:length])
-        except ValueError as error:
-            raise PatchMalformed("a binary line is not base 85") from error
-    try:
-        body = _unpacked(b"".join(packed), int(size))
-    except zlib.error as error:
-        raise PatchMalformed("a binary body cannot be unpacked") from error
-    if len(body) != int(size):
-        raise PatchMalformed("a binary body is not as long as it says")
-    return body
-
-
-def _unpacked(packed: bytes, size: int) -> bytes:
-    # One byte more than was said is enough to see that it lies; a bomb goes no further.
-    return zlib.decompressobj().decompress(packed, size + 1)
-
-
-def _both_names(names: bytes) -> tuple[str, str]:
-    if names.startswith(b'"'):
-        quoted = _QUOTED_NAME.match(names)
-        if quoted is None:
-            raise PatchMalformed("a quoted name does not end")
-        first, second = quoted[0], names[quoted.end() + 1 :]
-    else:
-        # Where the two differ, one of them is quoted or `rename from` and `rename to` tell; else they split in the middle.
-        cut = names.find(b' "b/') if names.endswith(b'"') else len(names) // 2
-        first, second = names[:cut], names[cut + 1 :]
-    return _unquoted(first)[2:], _unquoted(second)[2:]
-
-
-def _unquoted(name: bytes) -> str:
-    if name.startswith(b'"') and name.endswith(b'"') and len(name) > 1:
-        name = _QUOTED.sub(_unescaped, name[1:-1])
-    try:
-        return name.decode("utf-8", "surrogateescape")
-    except UnicodeDecodeError as error:
-        raise PatchMalformed("a name is no text") from error
-
-
-def _unescaped(escape: re.Match[bytes]) -> bytes:
-    letter = escape[1]
-    return bytes([int(letter, 8)]) if len(letter) == 3 else _UNESCAPES.get(letter, letter)
+        packed.append(line)
+    return unpacked(packed, int(size))
 
 
 def _mode(text: bytes) -> int:

@@ -151,7 +151,7 @@ class Root:
 
     def write_temp(self, beside: str, body: bytes, mode: int, *, name: str | None = None) -> str:
         """Write a new file into the folder of `beside`, safe on disk, and give its path for `rename`."""
-        relative = self._writable(beside)
+        relative = self.writable(beside)
         name = name or f"{TEMP_PREFIX}{secrets.token_hex(8)}"
         with self._parent(beside, relative) as (folder, _):
             if folder is None:
@@ -167,7 +167,7 @@ class Root:
 
         A hard link elsewhere to the old file keeps the old bytes.
         """
-        source_relative, target_relative = self._writable(source), self._writable(target)
+        source_relative, target_relative = self.writable(source), self.writable(target)
         with (
             self._parent(source, source_relative) as (from_folder, from_name),
             self._parent(target, target_relative) as (to_folder, to_name),
@@ -194,7 +194,7 @@ class Root:
 
     def remove(self, path: str) -> bool:
         """Remove a file (a link itself, never what it points to); say whether there was one."""
-        relative = self._writable(path)
+        relative = self.writable(path)
         with self._parent(path, relative) as (folder, name):
             if folder is None or not self._spelled(folder, name):
                 return False
@@ -209,7 +209,7 @@ class Root:
 
     def chmod(self, path: str, mode: int) -> None:
         """Change the permission bits of a plain file."""
-        self._writable(path)
+        self.writable(path)
         with self._opened(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
             if descriptor is None:
                 raise PathRefused(path, "there is no such file")
@@ -220,7 +220,7 @@ class Root:
     def make_parents(self, path: str) -> tuple[str, ...]:
         """Make the folders that a path needs; tell which were made, outermost first."""
         made: tuple[str, ...] = ()
-        parts = self._writable(path).split("/")[:-1]
+        parts = self.writable(path).split("/")[:-1]
         for depth in range(1, len(parts) + 1):
             folder = "/".join(parts[:depth])
             with self._parent(path, folder) as (above, name):
@@ -238,7 +238,7 @@ class Root:
 
     def remove_folder(self, path: str) -> bool:
         """Remove a folder if it is empty; say whether it went."""
-        relative = self._writable(path)
+        relative = self.writable(path)
         with self._parent(path, relative) as (folder, name):
             if folder is None:
                 return False
@@ -254,7 +254,8 @@ class Root:
             if descriptor is None:
                 raise PathRefused(path, "something on the way is no folder")
 
-    def _writable(self, path: str) -> str:
+    def writable(self, path: str) -> str:
+        """The path as seen from the workspace, if a file may be written there; refused otherwise."""
         relative = self.relative(path)
         if relative == ".":
             raise PathRefused(path, "it is the workspace itself")

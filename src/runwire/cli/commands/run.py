@@ -13,7 +13,7 @@ from runwire.cli import printing
 from runwire.cli.asking import Asker
 from runwire.cli.options import Command, Options, current
 from runwire.cli.plain_view import PlainView
-from runwire.cli.reaching import reached_or_working
+from runwire.cli.reaching import reached_or_working, say
 from runwire.cli.statuses import DONE, FAILED, INTERRUPTED
 from runwire.client.answers import Run
 from runwire.client.client import Client
@@ -56,7 +56,7 @@ Examples:
 @click.option("--experimental", metavar="TYPES", help="Experimental event types to emit, separated by commas.")
 @click.option("--policy", metavar="NAME", help="What may happen without asking: default, ask, read_only or trust.")
 @click.option("--session", metavar="CHAT", help="The session that it belongs to.")
-@click.option("--detach", is_flag=True, help="Print the run's id and leave it to the gateway.")
+@click.option("--detach", is_flag=True, help="Print the run's id and leave it to the workers.")
 def command(prompt: str, detach: bool, **wishes: object) -> int:
     """Start a run for PROMPT and show it live. Ctrl-C cancels the run.
 
@@ -95,9 +95,9 @@ def _task(wishes: Mapping[str, object]) -> dict[str, object]:
 
 async def _detach(options: Options, task: Mapping[str, object]) -> int:
     async with reached_or_working(options, working=False) as (client, here):
-        if here:
-            raise click.UsageError("there is no gateway to leave it to: start one with `runwire up`")
         run = await _start(client, task)
+    if here:
+        say("no gateway runs here: the run waits for `runwire up` or `runwire worker`")
     if options.json:
         printing.write_json({"run_id": run.run_id, "task_id": run.task_id, "status": run.status})
     else:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import re
 import shutil
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
@@ -94,7 +95,8 @@ class _Session:
     tmp: Path
     _task: "asyncio.Task[None] | None" = None
     _ready: "asyncio.Future[Client] | None" = None
-    _stop: asyncio.Event = field(default_factory=asyncio.Event)
+    _leave: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the connection of now is to end."""
     _calls: int = 0
     _used_s: float = 0.0
 
@@ -141,6 +143,9 @@ class _Session:
         except McpFailed:
             raise
         except Exception as error:
+            if not _is_answer(error):
+                # Nobody is at the other end any more; the next call finds somebody new.
+                self._leave.set()
             raise self._broken(error) from error
         finally:
             self._calls -= 1
@@ -148,7 +153,7 @@ class _Session:
 
     async def close(self) -> None:
         """End the session and wait until the server is gone."""
-        self._stop.set()
+        self._leave.set()
         if self._task is not None:
             await asyncio.wait({self._task})
 
@@ -167,15 +172,17 @@ class _Session:
         raise McpFailed("server_unreachable", f"{self.name} ended while it was at work")
 
     async def _connected(self) -> "Client":
+        if self._task is not None and self._leave.is_set():
+            await asyncio.wait({self._task})
         if self._task is None or self._task.done():
-            self._ready = asyncio.get_running_loop().create_future()
-            self._task = asyncio.create_task(self._live(self._ready), name=f"mcp {self.name}")
+            self._ready, self._leave = asyncio.get_running_loop().create_future(), asyncio.Event()
+            self._task = asyncio.create_task(self._live(self._ready, self._leave), name=f"mcp {self.name}")
         ready = self._ready
         if ready is None:
             raise McpFailed("server_unreachable", f"{self.name} is not there")
         return await asyncio.shield(ready)
 
-    async def _live(self, ready: "asyncio.Future[Client]") -> None:
+    async def _live(self, ready: "asyncio.Future[Client]", leave: asyncio.Event) -> None:
         """Hold the connection until it is no longer wanted."""
         loop = asyncio.get_running_loop()
         try:
@@ -187,7 +194,7 @@ class _Session:
                 while self._calls or loop.time() - self._used_s < IDLE_S:
                     try:
                         async with asyncio.timeout(IDLE_S):
-                            await self._stop.wait()
+                            await leave.wait()
                         break
                     except TimeoutError:
                         continue
@@ -234,7 +241,7 @@ class _Session:
         )
         inside = limited([program, *self.server.args], Limits(), early=early, is_namespaced=sandbox.owns_processes)
         argv = sandbox.wrap(inside, confinement)
-        errors = stack.enter_context((self.tmp / f"mcp-{len(self.name)}-{abs(hash(self.name))}.log").open("a"))
+        errors = stack.enter_context(Path(os.devnull).open("w"))  # noqa: SIM115 - the stack closes it
         parameters = StdioServerParameters(
             command=argv[0], args=list(argv[1:]), env=dict(outer), cwd=self.root.path, encoding_error_handler="replace"
         )
@@ -261,4 +268,14 @@ class _Session:
             return cause
         if isinstance(cause, RunwireError):
             return McpFailed(cause.code, cause.message)
+        if _is_answer(cause):
+            return McpFailed("mcp_error", f"{self.name}: {cause}"[:500])
         return McpFailed("server_unreachable", f"{self.name}: {type(cause).__name__}: {cause}"[:500])
+
+
+def _is_answer(error: BaseException) -> bool:
+    """Whether the server itself has said that something is wrong, and so is still there."""
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import CONNECTION_CLOSED
+
+    return isinstance(error, MCPError) and error.code != CONNECTION_CLOSED

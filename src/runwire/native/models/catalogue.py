@@ -1,6 +1,7 @@
 """Where models come from: `provider:name` in, a model out. No SDK is loaded before a model of its kind is called."""
 
 import ipaddress
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -96,7 +97,7 @@ class Catalogue:
         """The model of a `provider:name`. One that cannot be had is a ModelFault that says what to do."""
         named = ModelName.parse(name)
         if named.provider == scripted.PROVIDER:
-            script = self._scripts.read(Path(named.name).expanduser().absolute())
+            script = self._scripts.read(os.path.abspath(os.path.expanduser(named.name)))
             return scripted.ScriptedModel(name=named.name, script=script, ids=self._ids)
         model = self._models.get(named)
         if model is None:
@@ -107,7 +108,7 @@ class Catalogue:
         """Raise the ModelFault that `model` would; nothing is made. A key may be where the work is done, and not here."""
         named = ModelName.parse(name)
         if named.provider == scripted.PROVIDER:
-            self._scripts.read(Path(named.name).expanduser().absolute())
+            self._scripts.read(os.path.abspath(os.path.expanduser(named.name)))
         elif with_key:
             self._endpoint(named.provider)
         else:

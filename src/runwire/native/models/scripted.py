@@ -5,6 +5,7 @@ crash or a resume repeats nothing, and two workers agree.
 """
 
 import asyncio
+import os
 import stat
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
@@ -119,12 +120,12 @@ class Scripts:
     """Scripts by path, read again only when the file has changed."""
 
     def __init__(self) -> None:
-        self._kept: dict[Path, tuple[tuple[int, int, int], Script]] = {}
+        self._kept: dict[str, tuple[tuple[int, int, int], Script]] = {}
 
-    def read(self, path: Path) -> Script:
+    def read(self, path: str) -> Script:
         """The script of a file. A file that is not there, or is no script, is a ModelFault."""
         try:
-            found = path.stat()
+            found = os.stat(path)
             mark = (found.st_mtime_ns, found.st_size, found.st_ino)
             kept = self._kept.get(path)
             if kept and kept[0] == mark:
@@ -133,7 +134,7 @@ class Scripts:
             if not stat.S_ISREG(found.st_mode) or found.st_size > SCRIPT_LIMIT_BYTES:
                 why = f"it is no file of at most {SCRIPT_LIMIT_BYTES} bytes"
                 raise ModelFault("model_unknown", f"{path} cannot be played: {why}")
-            script = parse_script(path.read_bytes())
+            script = parse_script(Path(path).read_bytes())
         except (OSError, ValueError) as error:
             why = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise ModelFault("model_unknown", f"{path} cannot be read: {why}") from error

@@ -1,17 +1,19 @@
 """The one list of tools, and what they need to be ready for a run."""
 
+import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from runwire.clock import Clock
 from runwire.host import RunFacts, RunHost
 from runwire.ids import Ids
 from runwire.journal.redaction.secrets import SecretSet
-from runwire.native.mcp.servers import Reach, reached
+from runwire.native.mcp.servers import Reach, Reached, reached
 from runwire.native.tools.artifact_read import ArtifactRead
 from runwire.native.tools.commands import Grounds
 from runwire.native.tools.edit_file import EditFile
@@ -35,6 +37,7 @@ from runwire.workspace.applying import Applier
 from runwire.workspace.environment import child_environment
 from runwire.workspace.limits import Groups
 from runwire.workspace.locking import Locks
+from runwire.workspace.openat import opener
 from runwire.workspace.root import Root
 from runwire.workspace.sandbox.layer import Sandbox
 
@@ -71,7 +74,7 @@ class RunTools:
     host: RunHost
     root: Root
     bench: Workbench
-    home: str | None
+    environ: Callable[[], Mapping[str, str]]
     tools: Sequence[AnyTool]
     unavailable: Sequence[Unavailable]
 
@@ -84,7 +87,7 @@ class RunTools:
             turn_index=turn_index,
             root=self.root,
             sandbox=bench.sandbox,
-            environ=child_environment(bench.inherited, self.host.facts.env, known=bench.secrets.values, home=self.home),
+            environ=self.environ(),
             clock=bench.clock,
             settings=bench.settings,
             http=bench.http,
@@ -98,37 +101,80 @@ class Tools:
     def __init__(self, bench: Workbench) -> None:
         """Use what the worker has set up once."""
         self._bench = bench
+        self._opens = opener()
+        self._environment = _Environment(bench)
 
     @asynccontextmanager
     async def open(self, host: RunHost) -> AsyncGenerator[RunTools]:
         """The tools for this run: its workspace opened, its MCP servers reached. Leaving gives everything back."""
         bench, facts = self._bench, host.facts
         async with AsyncExitStack() as stack:
-            root = stack.enter_context(Root.open(facts.workspace))
-            tmp = Path(tempfile.mkdtemp(prefix="runwire-", dir=bench.tmp))
-            stack.callback(shutil.rmtree, tmp, ignore_errors=True)
-            tools = _native(bench, host, tmp)
+            root = stack.enter_context(Root.open(facts.workspace, opens=self._opens))
+            tmp = _PrivateFolder(bench.tmp)
+            stack.push_async_callback(tmp.remove)
+            tools = _native(bench, host, tmp.path)
             unavailable: list[Unavailable] = []
             if facts.kind == "agent_loop":
                 if bench.search is None:
                     unavailable.append(Unavailable(tool_name=WebSearch.name, reason=NO_SEARCH, asked_for=False))
-                reach = Reach(
-                    sandbox=bench.sandbox, secrets=bench.secrets, inherited=bench.inherited, hidden=bench.hidden
-                )
-                servers = await stack.enter_async_context(reached(reach, facts, root, tmp))
-                tools += servers.tools
-                unavailable += servers.unavailable
+                if facts.mcp_servers:
+                    servers = await self._reached(stack, facts, root, tmp.path())
+                    tools += servers.tools
+                    unavailable += servers.unavailable
             yield RunTools(
                 host=host,
                 root=root,
                 bench=bench,
-                home=_home(bench.sandbox, tmp),
+                environ=lambda: self._environment.of(facts.env, tmp.path),
                 tools=tools,
                 unavailable=unavailable,
             )
 
+    async def _reached(self, stack: AsyncExitStack, facts: RunFacts, root: Root, tmp: Path) -> Reached:
+        bench = self._bench
+        reach = Reach(sandbox=bench.sandbox, secrets=bench.secrets, inherited=bench.inherited, hidden=bench.hidden)
+        return await stack.enter_async_context(reached(reach, facts, root, tmp))
 
-def _native(bench: Workbench, host: RunHost, tmp: Path) -> list[AnyTool]:
+
+class _PrivateFolder:
+    """A run's own temporary folder. Most runs start no command and need none."""
+
+    def __init__(self, place: Path | None) -> None:
+        self._place = place
+        self._made: Path | None = None
+
+    def path(self) -> Path:
+        """The folder, made when it is first asked for."""
+        if self._made is None:
+            self._made = Path(tempfile.mkdtemp(prefix="runwire-", dir=self._place))
+        return self._made
+
+    async def remove(self) -> None:
+        """Remove it with all that commands have left there, which may be much."""
+        if self._made is not None:
+            await asyncio.to_thread(shutil.rmtree, self._made, ignore_errors=True)
+
+
+class _Environment:
+    """The variables of commands. Most runs ask for the same, so they are put together once."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._asked: tuple[object, ...] = ()
+        self._made: Mapping[str, str] = {}
+
+    def of(self, wanted: Mapping[str, str], tmp: Callable[[], Path]) -> Mapping[str, str]:
+        """What a run's commands are given, without any secret that is known by now."""
+        bench = self._bench
+        known, home = bench.secrets.values, _home(bench.sandbox, tmp)
+        asked = (known, home, dict(wanted))
+        if asked != self._asked:
+            self._made = MappingProxyType(child_environment(bench.inherited, wanted, known=known, home=home))
+            self._asked = asked
+        return self._made
+
+
+def _native(bench: Workbench, host: RunHost, tmp: Callable[[], Path]) -> list[AnyTool]:
     """Our own tools, those of the run's kind. Adding one is adding a line here."""
     editor = Editor(applier=bench.applier, locks=bench.locks, ids=bench.ids)
     grounds = Grounds(hidden=bench.hidden, tmp=tmp, groups=bench.groups)
@@ -159,11 +205,11 @@ def _native(bench: Workbench, host: RunHost, tmp: Path) -> list[AnyTool]:
     return tools
 
 
-def _home(sandbox: Sandbox, tmp: Path) -> str | None:
+def _home(sandbox: Sandbox, tmp: Callable[[], Path]) -> str | None:
     if not sandbox.confines:
         return None
     # Where there are namespaces the private folder is seen as /tmp; elsewhere it keeps its own name.
-    return "/tmp" if sandbox.owns_processes else str(tmp)
+    return "/tmp" if sandbox.owns_processes else str(tmp())
 
 
 def _with_repository(grounds: Grounds, facts: RunFacts) -> Grounds:

@@ -1,6 +1,6 @@
 """Running a command for a run: told as it happens, kept as an artifact when it is over."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from runwire.workspace.output import Piece
 from runwire.workspace.process import Caps, Command, ExitReport, run_process
 from runwire.workspace.sandbox.layer import Confinement, confined
 
+_WRONG_USAGE = 129
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounds:
@@ -19,7 +21,8 @@ class Grounds:
 
     hidden: Sequence[Path] = ()
     writable: Sequence[Path] = ()
-    tmp: Path | None = None
+    tmp: Callable[[], Path] | None = None
+    """Gives the folder that stands in for /tmp, made when the first command wants it."""
     groups: Groups | None = None
     """What holds the number of processes exactly, where the system lets us."""
 
@@ -62,7 +65,7 @@ async def run_command(wanted: Wanted, grounds: Grounds, context: ToolContext) ->
         network=facts.allow_network,
         hidden=grounds.hidden,
         writable=grounds.writable,
-        tmp=grounds.tmp,
+        tmp=None if grounds.tmp is None else grounds.tmp(),
     )
     report = await run_process(
         Command(argv=wanted.argv, confinement=confinement, environ=context.environ),
@@ -75,7 +78,7 @@ async def run_command(wanted: Wanted, grounds: Grounds, context: ToolContext) ->
         ShellExited(
             tool_call_id=context.tool_call_id,
             exit_code=report.exit_code,
-            signal=report.signal,
+            signal=_signal(report),
             stdout_bytes=report.stdout_bytes,
             stderr_bytes=report.stderr_bytes,
             truncated=report.outcome == "output_limited",
@@ -95,9 +98,14 @@ async def _kept(report: ExitReport, text: str, context: ToolContext) -> Draft:
     return await context.host.draft(NewArtifact("command_output", meta), text.encode())
 
 
+def _signal(report: ExitReport) -> str | None:
+    # Git and others say with 129 that they were called wrongly, which a shell would say of a hang-up.
+    return None if report.exit_code == _WRONG_USAGE else report.signal
+
+
 def _ending(report: ExitReport) -> str:
-    if report.signal is not None:
-        return f"ended by {report.signal}"
+    if _signal(report) is not None:
+        return f"ended by {_signal(report)}"
     return f"exit code {report.exit_code}"
 
 
@@ -120,6 +128,6 @@ def _result(report: ExitReport, text: str, draft: Draft, wanted: Wanted) -> Tool
         case "exited":
             if report.exit_code == 0:
                 return ToolResult(summary=summary, output=text, artifact=draft)
-            code = "killed" if report.signal is not None else "nonzero_exit"
+            code = "killed" if _signal(report) is not None else "nonzero_exit"
             output = f"{text}{note}[{_ending(report)}]"
             return ToolResult(summary=summary, output=output, outcome="failed", code=code, artifact=draft)

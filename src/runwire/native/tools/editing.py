@@ -63,6 +63,9 @@ class Editor:
         if isinstance(changes, ToolResult):
             return changes
         changes = [change for change in changes if change.before != change.after]
+        for change in changes:
+            # Before anything is told: a proposal that nobody may apply is none.
+            context.root.writable(change.path)
         if not changes:
             return ToolResult(summary="nothing changes", output="the file is as asked already; nothing changes")
         kept = [await self._snapshot(context, change) for change in changes if self._is_new(change)]

@@ -1,6 +1,7 @@
 """A page as text: headings, paragraphs, lists and links, without what surrounds them. Pure."""
 
 import re
+from collections.abc import Iterator, Sequence
 from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -11,6 +12,7 @@ _LEFT_OUT = (
 _BLOCKS = frozenset(
     "p div section article main header table tr ul ol dl dt dd figure figcaption blockquote address details summary hr".split()
 )
+_FENCE = "```"
 _MARKS = {
     "br": ("", "\n"),
     "li": ("\n- ", ""),
@@ -34,10 +36,18 @@ def readable(html: str, url: str) -> str:
     words: list[str] = []
     if body is not None:
         _walk(body, url, words, 0, plain=False)
-    text = _SPACES.sub(" ", "".join(words))
-    text = "\n".join(line.strip() if not line.startswith("    ") else line.rstrip() for line in text.split("\n"))
+    text = "\n".join(_tidied("".join(words).split("\n")))
     text = _BLANKS.sub("\n\n", text).strip()
     return f"# {title}\n\n{text}" if title and not text.startswith(f"# {title}") else text
+
+
+def _tidied(lines: Sequence[str]) -> Iterator[str]:
+    """Lines without spaces that nobody sees; what was set as it is stays so."""
+    as_it_is = False
+    for line in lines:
+        if line.strip() == _FENCE:
+            as_it_is = not as_it_is
+        yield line.rstrip() if as_it_is else _SPACES.sub(" ", line).strip()
 
 
 def _walk(node: LexborNode, url: str, words: list[str], depth: int, *, plain: bool) -> None:

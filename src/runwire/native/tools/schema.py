@@ -3,7 +3,7 @@
 import re
 from collections.abc import Hashable, Mapping
 from functools import lru_cache
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, cast
 
 import msgspec
 
@@ -14,7 +14,6 @@ _PLACE = re.compile(r" - at `\$\.?(.*)`$")
 _NAMED = re.compile(r"field `([^`]+)`")
 
 
-@runtime_checkable
 class BringsSchema(Protocol):
     """A tool whose input somebody else has described, such as one of an MCP server."""
 
@@ -24,11 +23,16 @@ class BringsSchema(Protocol):
 
 def spec_of(tool: AnyTool) -> ToolSpec:
     """The tool as a model is told of it."""
-    schema = tool.schema if isinstance(tool, BringsSchema) else _schema_of(cast("Hashable", tool.Input))
-    return ToolSpec(tool.name, tool.about, schema)
+    if hasattr(tool, "schema"):
+        return ToolSpec(tool.name, tool.about, cast("BringsSchema", tool).schema)
+    return _spec(tool.name, tool.about, cast("Hashable", tool.Input))
 
 
 @lru_cache(maxsize=64)
+def _spec(name: str, about: str, given: Hashable) -> ToolSpec:
+    return ToolSpec(name, about, _schema_of(given))
+
+
 def _schema_of(given: Hashable) -> dict[str, object]:
     """The JSON Schema of an input, in one piece: not every model follows references."""
     schema = msgspec.json.schema(given)

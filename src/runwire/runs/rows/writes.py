@@ -39,13 +39,14 @@ def delete_writes(db: apsw.Connection, batch_id: str) -> None:
     db.execute("DELETE FROM writes WHERE batch_id = ?", (batch_id,))
 
 
-def open_batches(db: apsw.Connection, run_id: str | None = None) -> Sequence[Intent]:
-    """Every batch that is not over, the oldest first; of one run or of all."""
-    rows = db.execute(
-        "SELECT batch_id, run_id, workspace, verb, artifact_id, plan FROM writes "
-        "WHERE ?1 IS NULL OR run_id = ?1 ORDER BY write_key",
-        (run_id,),
-    )
+def is_open(db: apsw.Connection, batch_id: str) -> bool:
+    """Whether a batch is not over."""
+    return db.execute("SELECT 1 FROM writes WHERE batch_id = ? LIMIT 1", (batch_id,)).fetchone() is not None
+
+
+def open_batches(db: apsw.Connection) -> Sequence[Intent]:
+    """Every batch that is not over, the oldest first."""
+    rows = db.execute("SELECT batch_id, run_id, workspace, verb, artifact_id, plan FROM writes ORDER BY write_key")
     found: dict[str, tuple[str, str, Verb, list[PlannedPatch]]] = {}
     for batch_id, owner, workspace, verb, artifact_id, plan in rows:
         _, _, _, patches = found.setdefault(batch_id, (owner, workspace, verb, []))
