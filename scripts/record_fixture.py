@@ -1,10 +1,16 @@
-"""Record spec/fixtures/v1/completed.jsonl: one short run with everything in it, written by the real journal.
+"""Record spec/fixtures/v1: the logs that the runtime leaves when the stories of tests/scenarios are played.
 
-The ids and moments are those of the recording, so it is recorded anew only when the protocol has changed.
+`python scripts/record_fixture.py` records every story, `NAME…` only some. What chance, the clock and the machine put into
+them is put in order, so that a file changes only when the runtime tells a story differently.
+
+`completed` is a file of its own, a short run with everything in it that the journal alone has written. Its ids and moments
+are those of the recording; it is recorded only when it is named.
 """
 
+import argparse
 import asyncio
 import secrets
+import sys
 import tempfile
 from pathlib import Path
 
@@ -30,7 +36,9 @@ from runwire.protocol.events.turn import TurnCompleted, TurnStarted
 from runwire.protocol.events.user import UserMessage
 from runwire.protocol.payload import Payload
 
-TARGET = Path(__file__).parent.parent / "spec" / "fixtures" / "v1" / "completed.jsonl"
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "spec" / "fixtures" / "v1"
+COMPLETED = "completed"
 
 
 def story(ids: Ids) -> list[Payload]:
@@ -132,6 +140,30 @@ async def record() -> bytes:
     return b"".join(envelope + b"\n" for envelope in envelopes(batch.frames))
 
 
+def main() -> int:
+    """Record what is asked for."""
+    # The stories are told where they are tested.
+    sys.path.insert(0, str(ROOT))
+    from tests.scenarios.playing import SCENARIOS, play
+    from tests.scenarios.recording import recorded
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{COMPLETED}, {', '.join(SCENARIOS)}")
+    names = parser.parse_args().names or list(SCENARIOS)
+    unknown = sorted(set(names) - SCENARIOS.keys() - {COMPLETED})
+    if unknown:
+        parser.error(f"there is no story {', '.join(unknown)}")
+    TARGET.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        if name == COMPLETED:
+            (TARGET / f"{COMPLETED}.jsonl").write_bytes(asyncio.run(record()))
+            continue
+        for file in (TARGET / f"{name}.jsonl", *TARGET.glob(f"{name}-[0-9]*.jsonl")):
+            file.unlink(missing_ok=True)
+        for file_name, lines in recorded(name, play(SCENARIOS[name])):
+            (TARGET / file_name).write_bytes(lines)
+    return 0
+
+
 if __name__ == "__main__":
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    TARGET.write_bytes(asyncio.run(record()))
+    sys.exit(main())

@@ -52,7 +52,7 @@ class TaskNotFound(NotFound):
     """No such task."""
 
     code = "task_not_found"
-    hint = "check the id; a task is known as long as one of its runs is"
+    hint = "check the id; GET /hecate/v1/tasks lists the tasks there are"
 
     def __init__(self, task_id: str) -> None:
         super().__init__(f"there is no task {_quote(task_id)}", details={"task_id": _quote(task_id)})

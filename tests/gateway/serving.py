@@ -1,6 +1,7 @@
 """A gateway as users meet it: real services on a real data directory, behind a real socket."""
 
 import asyncio
+import os
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -181,10 +182,11 @@ def error_of(response: httpx2.Response) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def serving(data: Path, **settings: Any) -> AsyncGenerator[Served]:
-    """A gateway on a data directory and a free port, until the block ends."""
+async def serving(data: Path, *, slots: int | None = None, **settings: Any) -> AsyncGenerator[Served]:
+    """A gateway on a data directory and a free port, until the block ends; with slots it works on runs, too."""
     config = Config(data=data, **({"port": 0} | settings))
-    async with wiring.open_services(config, environ={}) as services:
+    environ = {} if slots is None else {"PATH": os.environ["PATH"]}
+    async with wiring.open_services(config, environ=environ, workers=slots) as services:
         token = await services.tokens.start()
         listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         stop = asyncio.Event()

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
+from runwire.protocol.envelope import sequence_of
 from tests.gateway.processes import TOKEN, Up, up
-from tests.gateway.serving import V1, Served, messages, note, parse_frames
+from tests.gateway.serving import V1, Served, messages, note, parse_frames, serving
 from tests.spec import spec
 
 EVENTS = f"{V1}/runs/run_1/events"
@@ -121,18 +122,81 @@ def test_a_reader_costs_little_and_no_more_when_it_stops(tmp_path: Path) -> None
         assert stopped < READER_KB_MAX
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads a process's memory from /proc")
+@spec("SSE-8")
+def test_a_reader_that_stops_at_the_start_of_a_long_log_costs_little(tmp_path: Path) -> None:
+    with up(tmp_path / "data") as gateway:
+        # What is imported is sealed at once, so nothing but the readers takes memory afterwards.
+        post(gateway, "/import", b"".join(event("run_1", sequence, "x" * 1000) for sequence in range(LOAD)))
+        with stopped(gateway, "run_1", 20):
+            before = resident_kb(gateway)
+            with stopped(gateway, "run_1", MANY):
+                assert (resident_kb(gateway) - before) / MANY < READER_KB_MAX
+
+
+@contextmanager
+def stopped(gateway: Up, run_id: str, count: int) -> Iterator[None]:
+    """Readers who have seen the first bytes of a log, and read not a byte further."""
+    where = urlsplit(gateway.url)
+    with ExitStack() as stack:
+        links = []
+        for _ in range(count):
+            link = stack.enter_context(socket.socket())
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            link.settimeout(10)
+            link.connect((where.hostname or "", where.port or 0))
+            link.sendall(request(run_id, TOKEN))
+            links.append(link)
+        for link in links:
+            seen = b""
+            while b"data: " not in seen:
+                seen += link.recv(4096)
+        yield
+
+
+@spec("SSE-8", "SEQ-7")
+async def test_a_reader_that_stops_in_the_stored_past_goes_on_where_it_was_when_that_is_pruned(tmp_path: Path) -> None:
+    async with serving(tmp_path / "data") as gateway:
+        await gateway.run()
+        for start in range(0, 20_000, 1000):
+            await gateway.say("run_1", *[f"{number} {'x' * 700}" for number in range(start, start + 1000)])
+        await gateway.finish("run_1")
+        stored = await gateway.stored("run_1")
+    async with serving(tmp_path / "data") as gateway:
+        link = socket.socket()
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        link.connect(("127.0.0.1", gateway.port))
+        link.sendall(request("run_1", gateway.token))
+        while not gateway.services.tally.stream_bytes > 10_000:
+            await asyncio.sleep(0.01)
+        await gateway.services.retention.prune("run_1", 10_000)
+        seen = messages(parse_frames(await asyncio.to_thread(drain, link)))
+        left = await gateway.stored("run_1")
+    sequences = [sequence_of(envelope) for envelope in seen]
+    assert sequences == sorted(set(sequences))
+    had = next(at for at, envelope in enumerate(seen) if envelope != stored[at])
+    assert 0 < had < 10_000
+    # What it had before stays as it was; from there on it gets what is left, the marker of the gap first.
+    assert seen[had:] == [envelope for envelope in left if sequence_of(envelope) >= had]
+    assert b"gap.events_pruned" in seen[had]
+
+
 def begin(gateway: Up, run_id: str) -> None:
-    first = (
-        f'{{"schema_version":"1","event_id":"evt_{run_id}","run_id":"{run_id}","sequence":0,'
-        f'"occurred_at":"2026-01-01T00:00:00.000000000Z","type":"external.x","data":{{}}}}\n'
-    )
-    post(gateway, "/import", first.encode())
+    post(gateway, "/import", event(run_id, 0, ""))
+
+
+def event(run_id: str, sequence: int, text: str) -> bytes:
+    """A line of a log to import."""
+    return (
+        f'{{"schema_version":"1","event_id":"evt_{run_id}_{sequence}","run_id":"{run_id}","sequence":{sequence},'
+        f'"occurred_at":"2026-01-01T00:00:00.000000000Z","type":"external.x","data":{{"text":"{text}"}}}}\n'
+    ).encode()
 
 
 def load(gateway: Up) -> None:
     """Far more than a reader's buffers hold."""
-    event = '{"type":"external.x","data":{"text":"%s"}}' % ("x" * 1000)
-    body = '{"events":[' + ",".join([event] * 200) + "]}"
+    one = '{"type":"external.x","data":{"text":"%s"}}' % ("x" * 1000)
+    body = '{"events":[' + ",".join([one] * 200) + "]}"
     for _ in range(LOAD // 200):
         post(gateway, "/runs/run_1/events", body.encode())
 

@@ -1,8 +1,10 @@
 """The OpenAPI document is true: Schemathesis finds no server error and nothing that is not written there."""
 
+import asyncio
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 import httpx2
@@ -14,35 +16,62 @@ from runwire.gateway.operation import Operation
 from runwire.gateway.routes import ROUTES
 from tests.gateway.processes import TOKEN, up
 from tests.gateway.serving import FINISHED, QUEUED, V1, Served, note, serving
+from tests.gateway.working import at_work, says, uses
 from tests.spec import spec
 
 ROOT = Path(__file__).resolve().parents[2]
 # A live stream has no end to wait for. Cursors and the like are valid only if they came from the gateway, which no
 # schema can say, so a valid request may be refused.
-LEFT_OUT = f"{V1}/events/stream"
+LEFT_OUT = (f"{V1}/events/stream", f"{V1}/panes/stream")
 CHECKS_LEFT_OUT = "positive_data_acceptance"
-CONFIG = """
+IMPORTED = """
 [parameters]
 "path.run_id" = "run_1"
 "path.task_id" = "task_1"
 "path.name" = "envelope.json"
 """
+# What would be gone after the first deletion is deleted by a name that nobody has.
+CARRIED_OUT = """
+[parameters]
+"path.run_id" = "{run_id}"
+"path.task_id" = "{task_id}"
+"path.artifact_id" = "{artifact_id}"
+"path.approval_id" = "{approval_id}"
+
+[[operations]]
+include-name = "DELETE /hecate/v1/tasks/{{task_id}}"
+parameters = {{ "path.task_id" = "task_nobody" }}
+"""
 
 
-@pytest.fixture
-async def data(tmp_path: Path) -> Path:
-    """A data directory with something in it to find."""
-    async with serving(tmp_path / "data") as gateway:
+async def _imported(folder: Path) -> str:
+    """Fill a data directory with runs that were carried out elsewhere."""
+    async with serving(folder / "data") as gateway:
         await gateway.run(QUEUED, note("a"), note("b"))
         await gateway.run(QUEUED, FINISHED, run_id="run_2")
-    return tmp_path / "data"
+    return IMPORTED
 
 
+async def _carried_out(folder: Path) -> str:
+    """Fill a data directory with a run that has asked, was answered, and proposes a patch."""
+    async with at_work(folder) as working:
+        wanted = uses("file_write", path="a.txt", content="a\n")
+        run = await working.run(wanted, says(), policy={"default": "ask", "auto_apply": False})
+        asked = await working.until(run["run_id"], "approval.requested")
+        await working.post(f"/approvals/{asked['approval_id']}/resolve", {"decision": "approved"})
+        await working.end(run["run_id"])
+        (patch,) = (await working.get("/artifacts", kind="patch"))["data"]
+    return CARRIED_OUT.format(
+        run_id=run["run_id"], task_id=run["task_id"], artifact_id=patch["id"], approval_id=asked["approval_id"]
+    )
+
+
+@pytest.mark.parametrize("fill", [_imported, _carried_out])
 @spec("ERR-1")
-def test_schemathesis_finds_nothing(data: Path, tmp_path: Path) -> None:
-    (tmp_path / "schemathesis.toml").write_text(CONFIG)
+def test_schemathesis_finds_nothing(fill: Callable[[Path], Coroutine[None, None, str]], tmp_path: Path) -> None:
+    (tmp_path / "schemathesis.toml").write_text(asyncio.run(fill(tmp_path)))
     tool = Path(sys.executable).with_name("schemathesis")
-    with up(data) as gateway:
+    with up(tmp_path / "data") as gateway:
         command = [
             *(
                 str(tool),
@@ -51,7 +80,7 @@ def test_schemathesis_finds_nothing(data: Path, tmp_path: Path) -> None:
                 "run",
                 f"{gateway.url}{V1}/openapi.json",
             ),
-            *("-H", f"Authorization: Bearer {TOKEN}", "--exclude-path", LEFT_OUT),
+            *("-H", f"Authorization: Bearer {TOKEN}", *(f"--exclude-path={path}" for path in LEFT_OUT)),
             *("--exclude-checks", CHECKS_LEFT_OUT, "--phases", "examples,coverage,fuzzing", "--max-examples", "20"),
             *("--request-timeout", "10", "--continue-on-failure", "--no-color", "--generation-deterministic"),
         ]
@@ -60,7 +89,7 @@ def test_schemathesis_finds_nothing(data: Path, tmp_path: Path) -> None:
             command, cwd=tmp_path, env=os.environ | hooks, capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode == 0, done.stdout[-20_000:] + done.stderr
-        answer = httpx2.get(f"{gateway.url}{V1}/runs/run_1", headers={"authorization": f"Bearer {TOKEN}"})
+        answer = httpx2.get(f"{gateway.url}/readyz", headers={"authorization": f"Bearer {TOKEN}"})
         assert answer.status_code == 200
 
 

@@ -60,6 +60,12 @@ def test_a_key_that_means_nothing_is_named(key: str) -> None:
     assert wrong.value.details["field"] == f"policy.{key}"
 
 
+def test_a_key_of_a_rule_that_means_nothing_is_named_by_its_place() -> None:
+    with pytest.raises(UnknownField) as wrong:
+        read_policy({"rules": [{"action": "deny", "tolls": ["x"]}]})
+    assert wrong.value.details["field"] == "policy.rules[0].tolls"
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -68,7 +74,6 @@ def test_a_key_that_means_nothing_is_named(key: str) -> None:
         ["ask"],
         {"default": "maybe"},
         {"rules": [{"action": "perhaps"}]},
-        {"rules": [{"action": "deny", "tolls": ["x"]}]},
         {"tools": {"shell_exec": "never"}},
         {"effects": {"thinks": "deny"}},
         {"approval_timeout_s": -1},

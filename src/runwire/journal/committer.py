@@ -23,6 +23,8 @@ Prepare = Callable[[Sequence[Request]], Sequence[Request]]
 
 _FAST_S = 0.004
 _GROUP_MAX = 8_192
+# How often the loop goes round before a commit. One who is woken by the last commit may need a round or two to say more.
+_ROUNDS = 3
 
 
 class Committer:
@@ -94,8 +96,14 @@ class Committer:
     def _begin(self) -> None:
         self._busy = True
         self._idle.clear()
-        # Whoever is ready to run in this pass of the loop gets to join the group first.
-        self._loop.call_soon(self._turn)
+        self._gather()
+
+    def _gather(self, rounds: int = _ROUNDS) -> None:
+        """Commit when whoever is ready to run now has had the chance to join the group: every commit costs the same."""
+        if rounds:
+            self._loop.call_soon(self._gather, rounds - 1)
+        else:
+            self._turn()
 
     def _turn(self) -> None:
         if self._works:
@@ -105,7 +113,7 @@ class Committer:
 
     def _next(self) -> None:
         if self._waiting or self._works:
-            self._loop.call_soon(self._turn)
+            self._gather()
         else:
             self._busy = False
             self._idle.set()

@@ -7,10 +7,8 @@ from msgspec.structs import replace
 
 from runwire.errors import UnknownField
 from runwire.host import Failed, ToolInputInvalid
-from runwire.native.direct import call_of
 from runwire.native.errors import ModelFault
 from runwire.native.models.catalogue import Catalogue, absolute_name
-from runwire.native.tools.schema import read_input
 from runwire.runs.errors import AgentUnknown, ModelUnknown, PriceUnknown, TaskInvalid
 from runwire.runs.policy import read_policy
 from runwire.runs.task import NewTask
@@ -50,7 +48,9 @@ class Acceptance:
 def _require_input(new: NewTask) -> None:
     """Refuse what the one call of a run without a model would not take."""
     # Not at the top: every tool is loaded with it, and few gateways are asked for such a run.
+    from runwire.native.direct import call_of
     from runwire.native.tools.catalogue import input_shapes
+    from runwire.native.tools.schema import read_input
 
     call = call_of("run_", new.kind, new.input)
     if isinstance(call, Failed):

@@ -38,10 +38,10 @@ from runwire.runs.approval import (
     same_answer,
 )
 from runwire.runs.errors import ApprovalNotFound
-from runwire.runs.grants import GrantRule, propose, widened
+from runwire.runs.grants import Asker, GrantRule, propose, widened
 from runwire.runs.rows import approvals as rows
 from runwire.runs.rows.approvals import ApprovalRow, Status
-from runwire.runs.rows.grants import GrantRow, insert_grant
+from runwire.runs.rows.grants import GrantRow, insert_standing
 from runwire.runs.shellwords import read
 
 _T = TypeVar("_T")
@@ -141,7 +141,7 @@ class Approvals:
             await self._journal.append_all(
                 approval.run_id,
                 [resolution(approval_id, answer, granted=grant is not None)],
-                also=together(settle, None if grant is None else _granting(grant), also),
+                also=together(settle, None if grant is None else _granting(grant, approval.asker), also),
             )
         except _Settled:
             return same_answer(await self.get(approval_id), answer), False
@@ -318,8 +318,8 @@ def _settling(approval: Approval, status: Status, kept: bytes | None, now_ns: in
     return effect
 
 
-def _granting(row: GrantRow) -> Effect:
-    return lambda db: insert_grant(db, row)
+def _granting(row: GrantRow, asker: Asker) -> Effect:
+    return lambda db: insert_standing(db, row, asker.task_id)
 
 
 def _kept(answer: Answer, grant_id: str | None = None) -> bytes:

@@ -189,9 +189,12 @@ class Grants:
 
     async def live(self, asker: Asker) -> Sequence[Grant]:
         """The grants that stand for an agent, in a workspace, for its task and session."""
-        found = await self._journal.reader.query(
-            lambda db: rows.live_grants(db, asker.agent, asker.workspace, (asker.task_id, asker.session_id))
-        )
+
+        def look(db: apsw.Connection) -> Sequence[GrantRow]:
+            ground = rows.ground_of(db, asker.task_id, asker.workspace)
+            return rows.live_grants(db, asker.agent, (ground, asker.workspace), (asker.task_id, asker.session_id))
+
+        found = await self._journal.reader.query(look)
         return [_grant(row) for row in found]
 
     async def list(self) -> Sequence[Grant]:

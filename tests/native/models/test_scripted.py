@@ -164,15 +164,15 @@ def test_only_a_file_is_played(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, tmp_path / "gone.json", Path("/dev/zero"), tmp_path / "a\0b"):
         with pytest.raises(ModelFault) as caught:
-            Scripts().read(path)
+            Scripts().read(str(path))
         assert caught.value.code == "model_unknown"
 
 
 def test_a_script_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
     scripts, path = Scripts(), tmp_path / "s.json"
     path.write_bytes(b'{"turns":[]}')
-    first = scripts.read(path)
-    assert scripts.read(path) is first
+    first = scripts.read(str(path))
+    assert scripts.read(str(path)) is first
     path.write_bytes(b'{"turns":[{}]}')
-    second: Script = scripts.read(path)
+    second: Script = scripts.read(str(path))
     assert len(second.turns) == 1

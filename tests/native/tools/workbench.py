@@ -1,7 +1,7 @@
 """Real tools on a host in memory: a workspace on disk, a bare or a real sandbox, and a ledger that only remembers."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -91,6 +91,7 @@ def make_tools(
     settings: ToolSettings | None = None,
     http: Fetcher | None = None,
     inherited: Mapping[str, str] = ENVIRON,
+    hidden: Sequence[Path] = (),
 ) -> Tools:
     """The concrete toolbox."""
     clock = SystemClock()
@@ -106,6 +107,7 @@ def make_tools(
             inherited=inherited,
             search=search,
             settings=settings or ToolSettings(),
+            hidden=hidden,
         )
     )
 

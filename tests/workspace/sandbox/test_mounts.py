@@ -1,6 +1,7 @@
 """The list of mounts: an outer path before what is inside it, and nothing hidden twice."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from runwire.workspace.sandbox.layer import Confinement
 from runwire.workspace.sandbox.mounts import plan
@@ -51,3 +52,21 @@ def test_hooks_behind_a_link_are_not_mounted(ground: Ground) -> None:
     (ground.workspace / ".git").symlink_to(ground.outside)
     confinement = Confinement(workspace=ground.workspace, cwd=ground.workspace)
     assert kinds(confinement, ground.outside) == {}
+
+
+def test_a_file_in_tmp_that_the_command_is_started_with_is_shown_unless_it_is_hidden() -> None:
+    # The machine's own /tmp is meant, wherever the tests keep their files.
+    with TemporaryDirectory(dir="/tmp") as name:
+        folder = Path(name).resolve()
+        workspace, data = folder / "workspace", folder / "data"
+        workspace.mkdir()
+        data.mkdir()
+        files = [folder / "server.py", workspace / "inside.py", data / "token", folder / "missing.py"]
+        for file in files[:3]:
+            file.write_text("")
+        (folder / "link.py").symlink_to(data / "token")
+        confinement = Confinement(
+            workspace=workspace, cwd=workspace, readable=[*files, folder / "link.py", folder], hidden=[data]
+        )
+        found = kinds(confinement, folder)
+        assert {path: kind for path, kind in found.items() if kind == "read"} == {"server.py": "read"}

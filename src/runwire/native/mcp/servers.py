@@ -8,6 +8,7 @@ import shutil
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -212,7 +213,7 @@ class _Session:
         who = Implementation(name="runwire", version=VERSION)
         if self.server.url is not None:
             headers = {name: self._filled(value, name) for name, value in self.server.headers.items()}
-            transport = PinnedTransport(Guard(self.facts.allow_hosts))
+            transport = PinnedTransport(Guard((*self.facts.allow_hosts, *_named_here(self.server.url))))
             http = httpx2.AsyncClient(
                 transport=transport, headers=headers, trust_env=False, timeout=httpx2.Timeout(30.0, read=None)
             )
@@ -235,6 +236,7 @@ class _Session:
         confinement = Confinement(
             workspace=self.root.path,
             cwd=self.root.path,
+            readable=[Path(word) for word in (program, *self.server.args) if os.path.isabs(word)],
             network=self.facts.allow_network,
             hidden=self.reach.hidden,
             tmp=self.tmp,
@@ -279,3 +281,17 @@ def _is_answer(error: BaseException) -> bool:
     from mcp_types import CONNECTION_CLOSED
 
     return isinstance(error, MCPError) and error.code != CONNECTION_CLOSED
+
+
+def _named_here(url: str) -> tuple[str, ...]:
+    """The server itself, when whoever wrote the task named one on this very machine: that is meant, and nothing beside it."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    try:
+        local = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        local = False
+    if not local:
+        return ()
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return (f"[{host}]:{port}" if ":" in host else f"{host}:{port}",)

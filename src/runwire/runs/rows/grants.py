@@ -1,13 +1,16 @@
 """Rows of standing grants. SQL, nothing else."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 import apsw
 import msgspec
 
+from runwire.runs.rows.tasks import find_task
+
 _R = TypeVar("_R")
+_SCRATCH = "scratch"
 _COLUMNS = "grant_id, agent, workspace, scope, scope_id, rule, made_by, approval_id, created_ns, revoked_ns, used"
 
 
@@ -52,14 +55,31 @@ def insert_grant(db: apsw.Connection, row: GrantRow) -> None:
     )
 
 
-def live_grants(db: apsw.Connection, agent: str, workspace: str, scope_ids: Sequence[str | None]) -> Sequence[GrantRow]:
-    """The grants that stand for an agent in a workspace: for ever, or for one of these tasks and sessions."""
+def ground_of(db: apsw.Connection, task_id: str, workspace: str) -> str:
+    """What a workspace stands on: itself or, since copies are made anew for every run, what it is a copy of."""
+    task = find_task(db, task_id)
+    if task is None or task.workspace.mode in {None, "in_place"}:
+        return workspace
+    # A copy is not what it was copied from: what may be done to the one may not be done to the other.
+    return _SCRATCH if task.workspace.mode == "scratch" else f"{task.workspace.mode}:{task.workspace.path}"
+
+
+def insert_standing(db: apsw.Connection, row: GrantRow, task_id: str) -> None:
+    """Let a grant stand where its workspace stands. One for ever holds in no other empty folder than its own."""
+    ground = ground_of(db, task_id, row.workspace)
+    insert_grant(db, row if row.scope == "always" and ground == _SCRATCH else replace(row, workspace=ground))
+
+
+def live_grants(
+    db: apsw.Connection, agent: str, grounds: Sequence[str], scope_ids: Sequence[str | None]
+) -> Sequence[GrantRow]:
+    """The grants that stand for an agent on these grounds: for ever, or for one of these tasks and sessions."""
     wanted = [one for one in scope_ids if one is not None]
-    marks = ", ".join("?" * len(wanted))
+    marks, places = ", ".join("?" * len(wanted)), ", ".join("?" * len(grounds))
     found = db.execute(
-        f"SELECT {_COLUMNS} FROM grants WHERE agent = ? AND workspace = ? AND revoked_ns IS NULL "
+        f"SELECT {_COLUMNS} FROM grants WHERE agent = ? AND workspace IN ({places}) AND revoked_ns IS NULL "
         f"AND (scope = 'always' OR scope_id IN ({marks})) ORDER BY created_ns, grant_id",
-        (agent, workspace, *wanted),
+        (agent, *grounds, *wanted),
     )
     return [GrantRow(*row) for row in found]
 

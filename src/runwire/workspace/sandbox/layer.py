@@ -16,6 +16,8 @@ class Confinement:
     cwd: Path
     writable: Sequence[Path] = ()
     """Folders beside the workspace that may be written, such as the repository of a worktree."""
+    readable: Sequence[Path] = ()
+    """Files that the command is started with, to be seen also where a private /tmp would cover them; nothing hidden."""
     network: bool = False
     hidden: Sequence[Path] = ()
     """What may not even be read. See hiding.py."""

@@ -57,6 +57,9 @@ def _wanted(confinement: Confinement) -> Iterator[Mount]:
             yield Mount("read", Path(name), Path(name))
     for folder in (confinement.workspace, *confinement.writable):
         yield Mount("write", _real(folder), _real(folder))
+    for file in confinement.readable:
+        if _is_covered(file, confinement):
+            yield Mount("read", file, file)
     # Hooks run outside, with the rights of whoever commits next.
     hooks = confinement.workspace / ".git" / "hooks"
     if hooks.is_dir() and not hooks.is_symlink() and not hooks.parent.is_symlink():
@@ -68,6 +71,17 @@ def _wanted(confinement: Confinement) -> Iterator[Mount]:
             yield Mount("empty", real, real)
         elif os.path.lexists(real):
             yield Mount("blank", real, real)
+
+
+def _is_covered(file: Path, confinement: Confinement) -> bool:
+    """Whether a file lies in the machine's /tmp and in nothing that is shown or hidden anyway."""
+    others = (confinement.workspace, *confinement.writable, *confinement.hidden)
+    return (
+        file.is_relative_to("/tmp")
+        and file == _real(file)
+        and file.is_file()
+        and not any(file.is_relative_to(_real(other)) for other in others)
+    )
 
 
 def _real(path: Path) -> Path:
