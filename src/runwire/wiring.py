@@ -17,12 +17,13 @@ from starlette.types import ASGIApp
 
 from runwire.clock import SystemClock
 from runwire.config import Config
-from runwire.errors import GatewayRunning, StoreError
+from runwire.errors import GatewayRunning
 from runwire.gateway.app import create_app
+from runwire.gateway.housekeeping import keep_house
 from runwire.gateway.logs import set_up_logs
 from runwire.gateway.server import serve as serve_app
 from runwire.gateway.services import Runtime, Services
-from runwire.host import Executor, ToolAsk
+from runwire.host import Executor
 from runwire.ids import Ids
 from runwire.journal import backup as backups
 from runwire.journal.artifacts import Artifacts
@@ -33,17 +34,16 @@ from runwire.journal.layout import bodies_of, database_of
 from runwire.journal.redaction.redactor import Redactor
 from runwire.journal.redaction.secrets import SecretSet, secrets_of_environment
 from runwire.journal.replies import Replies
-from runwire.journal.retention import Policy, Retention
+from runwire.journal.retention import Retention
 from runwire.journal.store.lock import ProcessLock
 from runwire.journal.tokens import Tokens
 from runwire.native.models.catalogue import Catalogue
 from runwire.runs.accepting import Acceptance
-from runwire.runs.approval import Approval
 from runwire.runs.approvals import Approvals
 from runwire.runs.cancelling import Cancelling
 from runwire.runs.claiming import Ending
 from runwire.runs.demo import start_demo
-from runwire.runs.edits import PolicedEdits
+from runwire.runs.edits import PolicedEdits, read_by_tool
 from runwire.runs.grants import Grants
 from runwire.runs.hiring import Job, hire
 from runwire.runs.hooks import Hooks
@@ -147,7 +147,7 @@ def _office(opened: _Opened) -> _Office:
         allow_unconfined=config.allow_unconfined,
     )
     surroundings = Surroundings(data=config.data, unconfined=opened.sandbox is not None and not opened.sandbox.confines)
-    edits = PolicedEdits(journal=journal, read_ask=_read_edited, policies=policies, surroundings=surroundings)
+    edits = PolicedEdits(journal=journal, read_ask=read_by_tool, policies=policies, surroundings=surroundings)
     vault = Vault(folder=config.data / "vault", secrets=opened.known, redactor=journal.redactor)
     places = MadeWorkplaces(maker=Maker(environ=opened.environ), folder=config.workspaces or config.data / "workspaces")
     patches = _patches(opened)
@@ -172,17 +172,6 @@ def _office(opened: _Opened) -> _Office:
         ),
         surroundings=surroundings,
     )
-
-
-def _read_edited(approval: Approval, edited: Mapping[str, object]) -> ToolAsk | None:
-    """Refuse an input that the tool would not take. What it would do with it, only its run can say."""
-    from runwire.native.tools.catalogue import input_shapes
-    from runwire.native.tools.schema import read_input
-
-    tool = next((one for one in input_shapes() if one.name == approval.body.tool_name), None)
-    if tool is not None:
-        read_input(tool, edited)
-    return None
 
 
 def _patches(opened: _Opened) -> Patches:
@@ -266,33 +255,46 @@ def _workbench(opened: _Opened, office: _Office, sandbox: Sandbox) -> "Workbench
 
 
 @asynccontextmanager
-async def _working(opened: _Opened, office: _Office, slots: int) -> AsyncGenerator[None]:
-    """Have runs carried out while the body runs; at its end they come to rest first."""
+async def _working(opened: _Opened, office: _Office, slots: int, begin: asyncio.Event | None) -> AsyncGenerator[None]:
+    """Have runs carried out while the body runs, from `begin` on; at its end they come to rest first."""
     if opened.sandbox is None:
         yield
         return
     become_subreaper()
     await office.tasks.sweep()
     await office.patches.settle_all()
-    worker, stop = _worker(opened, office, opened.sandbox, slots), asyncio.Event()
-    async with asyncio.TaskGroup() as group:
-        group.create_task(worker.work(stop))
+    begin, stop, sandbox = begin or _at_once(), asyncio.Event(), opened.sandbox
+
+    async def employ() -> None:
+        await begin.wait()
+        worker = _worker(opened, office, sandbox, slots)
         if opened.models.secrets():
             # The prices take half a second to load, so they are there before a model that costs something is called.
             group.create_task(asyncio.to_thread(opened.models.warm))
+        await worker.work(stop)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(employ())
         try:
             yield
         finally:
             stop.set()
+            begin.set()
+
+
+def _at_once() -> asyncio.Event:
+    now = asyncio.Event()
+    now.set()
+    return now
 
 
 @asynccontextmanager
 async def open_services(
-    config: Config, *, environ: Mapping[str, str], workers: int | None = None
+    config: Config, *, environ: Mapping[str, str], workers: int | None = None, begin: asyncio.Event | None = None
 ) -> AsyncGenerator[Services]:
     """Everything that a gateway serves from, opened on the configured data directory and closed at the end.
 
-    With `workers` it also carries runs out, so many at a time; with 0 it only lets things expire.
+    With `workers` it also carries runs out, so many at a time and from `begin` on; with 0 it only lets things expire.
     """
     async with _opened(config, environ, to_work=workers is not None) as opened:
         office, ground = _office(opened), opened.ground
@@ -320,7 +322,7 @@ async def open_services(
             retention=opened.retention,
             runtime=runtime,
         )
-        async with _working(opened, office, workers or 0):
+        async with _working(opened, office, workers or 0, begin):
             yield services
 
 
@@ -339,7 +341,7 @@ async def work(config: Config, *, started: Callable[[str], None], probe: Probe =
         office = _office(opened)
         for one in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(one, stop.set)
-        async with _working(opened, office, config.workers):
+        async with _working(opened, office, config.workers, None):
             started(f"{socket.gethostname()}:{os.getpid()}")
             await stop.wait()
 
@@ -358,7 +360,14 @@ async def serve(config: Config, *, started: Callable[[int, str], None], demo: bo
 
 
 async def _serve(config: Config, started: Callable[[int, str], None], demo: bool) -> signal.Signals | None:
-    async with open_services(config, environ=os.environ, workers=config.workers) as services:
+    # Callers come first: what a worker needs is loaded once they are answered.
+    listening = asyncio.Event()
+
+    def announce(port: int) -> None:
+        started(port, token)
+        listening.set()
+
+    async with open_services(config, environ=os.environ, workers=config.workers, begin=listening) as services:
         set_up_logs(services.journal.redactor.scrub)
         token = await services.tokens.start()
         app = create_app(services)
@@ -367,26 +376,13 @@ async def _serve(config: Config, started: Callable[[int, str], None], demo: bool
         # What is here now stays: without it in the collector's rounds, those are short.
         gc.collect()
         gc.freeze()
-        housekeeping = asyncio.get_running_loop().create_task(_housekeeping(services))
+        housekeeping = asyncio.get_running_loop().create_task(keep_house(services))
         try:
-            return await serve_app(app, services, started=lambda port: started(port, token))
+            return await serve_app(app, services, started=announce)
         finally:
             housekeeping.cancel()
             with suppress(asyncio.CancelledError):
                 await housekeeping
-
-
-async def _housekeeping(services: Services) -> None:
-    """Apply the retention settings and collect what nothing names any more, now and then."""
-    config = services.config
-    policy = Policy(config.retention_max_age_s, config.retention_max_events, config.retention_max_bytes)
-    while True:
-        await asyncio.sleep(config.retention_every_s)
-        # A store that fails now is tried again at the next round; appends tell of it in the meantime.
-        with suppress(StoreError):
-            if policy != Policy():
-                await services.retention.apply(policy)
-            await services.artifacts.prune()
 
 
 def backup(config: Config, destination: Path) -> backups.Copied:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from runwire.cli.reaching import Note
+from runwire.cli.note import Note
 from tests.cli.program import RUNWIRE, Shell
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runwire.cli.reaching import Note
+from runwire.cli.note import Note
 from tests.cli.program import Shell
 from tests.cli.running import running, said_by
 from tests.spec import spec

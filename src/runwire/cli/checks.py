@@ -12,7 +12,8 @@ from typing import Literal
 
 import msgspec
 
-from runwire.cli.reaching import DATABASE_FILE, NOTE_FILE, TOKEN_FILE, address_of, read_note, token_for
+from runwire.cli.note import NOTE_FILE, TOKEN_FILE, read_note
+from runwire.cli.reaching import DATABASE_FILE, address_of, token_for
 from runwire.client.client import Client
 from runwire.config import Config
 from runwire.errors import GatewayError, GatewayUnreachable, RunwireError

@@ -1,13 +1,10 @@
 """How a command reaches a gateway: the one it was told of, the one that runs on its data directory, or one of its own."""
 
-import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 
-import msgspec
-
+from runwire.cli.note import TOKEN_FILE, local_url, read_note
 from runwire.cli.options import Options
 from runwire.cli.statuses import NOT_FOUND, status_of
 from runwire.client.client import Client
@@ -17,20 +14,11 @@ from runwire.client.patience import Patience
 from runwire.config import Config
 from runwire.errors import ConfigInvalid, GatewayError, RunwireError
 
-NOTE_FILE = "gateway.json"
 DATABASE_FILE = "journal.db"
-TOKEN_FILE = "token"
 
 _PROBE_S = 2.0
 # A command that is not a live view waits so long for a gateway that went away in the middle of its answer.
 _GIVE_UP_S = 30.0
-
-
-class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """What `up` writes about itself into the data directory while it runs."""
-
-    url: str
-    pid: int
 
 
 @asynccontextmanager
@@ -112,22 +100,6 @@ def token_for(config: Config) -> str | None:
         raise ConfigInvalid(str(path), f"cannot be read: {error}") from error
 
 
-def read_note(data: Path) -> Note | None:
-    """What the gateway on this data directory says of itself; None when it left without tidying up, or never was."""
-    try:
-        note = msgspec.json.decode((data / NOTE_FILE).read_bytes(), type=Note)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return note if _lives(note.pid) else None
-
-
-def local_url(host: str, port: int) -> str:
-    """Where this machine finds a gateway that listens on `host`."""
-    # An address that stands for all of them is none that one could call.
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
 def address_of(config: Config) -> str:
     """Where the gateway should be: as told, else as noted in the data directory, else in the usual place."""
     if config.url is not None:
@@ -149,17 +121,6 @@ async def _answers(options: Options, config: Config) -> bool:
         except GatewayError:
             return False
     return True
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        # Somebody else's process is a process, too.
-        return pid > 0
-    return pid > 0
 
 
 def _brief() -> Patience:

@@ -90,3 +90,15 @@ def _hosts(edited: Mapping[str, object]) -> Iterator[str]:
             return
         if host is not None:
             yield host
+
+
+def read_by_tool(approval: Approval, edited: Mapping[str, object]) -> ToolAsk | None:
+    """Refuse an input that the tool would not take. What it would do with it, only its run can say."""
+    # Not at the top: the tools are loaded with it, and few answers edit anything.
+    from runwire.native.tools.catalogue import input_shapes
+    from runwire.native.tools.schema import read_input
+
+    tool = next((one for one in input_shapes() if one.name == approval.body.tool_name), None)
+    if tool is not None:
+        read_input(tool, edited)
+    return None

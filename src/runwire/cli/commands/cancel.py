@@ -11,7 +11,14 @@ from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
 
 
-@click.command("cancel", cls=Command)
+@click.command(
+    "cancel",
+    cls=Command,
+    epilog="""\b
+Examples:
+  runwire cancel RUN
+  runwire cancel RUN --reason "the wrong branch\"""",
+)
 @click.argument("run")
 @click.option("--reason", metavar="TEXT", help="Why, for the log.")
 def command(run: str, reason: str | None) -> int:

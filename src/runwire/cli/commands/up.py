@@ -15,8 +15,8 @@ import uvloop
 
 from runwire import wiring
 from runwire.cli import printing
+from runwire.cli.note import NOTE_FILE, TOKEN_FILE, Note, local_url, read_note
 from runwire.cli.options import Command, Options, current
-from runwire.cli.reaching import NOTE_FILE, TOKEN_FILE, Note, local_url, read_note
 from runwire.cli.statuses import DONE
 from runwire.config import Config
 from runwire.errors import ConfigInvalid
