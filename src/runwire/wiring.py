@@ -273,13 +273,18 @@ async def _working(opened: _Opened, office: _Office, slots: int, begin: asyncio.
             group.create_task(asyncio.to_thread(opened.models.warm))
         await worker.work(stop)
 
-    async with asyncio.TaskGroup() as group:
-        group.create_task(employ())
-        try:
-            yield
-        finally:
-            stop.set()
-            begin.set()
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(employ())
+            try:
+                yield
+            finally:
+                stop.set()
+                begin.set()
+    except ExceptionGroup as failures:
+        # Of tasks that fail together, the first is the cause and the others its victims.
+        first = failures.exceptions[0]
+        raise first from first.__cause__
 
 
 def _at_once() -> asyncio.Event:

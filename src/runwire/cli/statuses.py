@@ -21,7 +21,12 @@ NOT_FOUND: Final = 4
 CONFLICT: Final = 5
 INTERRUPTED: Final = 130
 
-_BY_HTTP_STATUS = {400: USAGE, 404: NOT_FOUND, 409: CONFLICT, 422: USAGE}
+_BY_HTTP_STATUS = {400: USAGE, 404: NOT_FOUND, 409: CONFLICT}
+# What makes no sense as it was typed, though it could be read.
+_MISUSES = frozenset(
+    "agent_unknown budget_lowered invalid_body model_unknown not_resumable price_unknown task_invalid unknown_field "
+    "workspace_invalid".split()
+)
 
 
 def status_of(error: RunwireError) -> int:
@@ -30,7 +35,7 @@ def status_of(error: RunwireError) -> int:
         case GatewayUnreachable():
             return UNREACHABLE
         case GatewayError():
-            return _BY_HTTP_STATUS.get(error.status, FAILED)
+            return USAGE if error.code in _MISUSES else _BY_HTTP_STATUS.get(error.status, FAILED)
         case NotFound():
             return NOT_FOUND
         case Conflict() | StoreBusy():
