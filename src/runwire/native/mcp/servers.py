@@ -236,7 +236,7 @@ class _Session:
         confinement = Confinement(
             workspace=self.root.path,
             cwd=self.root.path,
-            readable=[Path(word) for word in (program, *self.server.args) if os.path.isabs(word)],
+            readable=_started_with(program, self.server.args),
             network=self.facts.allow_network,
             hidden=self.reach.hidden,
             tmp=self.tmp,
@@ -281,6 +281,13 @@ def _is_answer(error: BaseException) -> bool:
     from mcp_types import CONNECTION_CLOSED
 
     return isinstance(error, MCPError) and error.code != CONNECTION_CLOSED
+
+
+def _started_with(program: str, arguments: Sequence[str]) -> list[Path]:
+    """The files that a server is started with, and what its program was installed with: an interpreter's packages, say."""
+    named = [Path(word) for word in (program, *arguments) if os.path.isabs(word)]
+    folder = Path(program).parent
+    return [folder.parent, *named] if folder.name == "bin" and folder.parent != Path("/") else named
 
 
 def _named_here(url: str) -> tuple[str, ...]:

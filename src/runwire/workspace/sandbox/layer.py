@@ -17,7 +17,7 @@ class Confinement:
     writable: Sequence[Path] = ()
     """Folders beside the workspace that may be written, such as the repository of a worktree."""
     readable: Sequence[Path] = ()
-    """Files that the command is started with, to be seen also where a private /tmp would cover them; nothing hidden."""
+    """Files and folders that the command is started with, to be seen also where a private /tmp would cover them."""
     network: bool = False
     hidden: Sequence[Path] = ()
     """What may not even be read. See hiding.py."""

@@ -73,14 +73,15 @@ def _wanted(confinement: Confinement) -> Iterator[Mount]:
             yield Mount("blank", real, real)
 
 
-def _is_covered(file: Path, confinement: Confinement) -> bool:
-    """Whether a file lies in the machine's /tmp and in nothing that is shown or hidden anyway."""
-    others = (confinement.workspace, *confinement.writable, *confinement.hidden)
+def _is_covered(path: Path, confinement: Confinement) -> bool:
+    """Whether a file or folder lies in the machine's /tmp, in nothing that is shown or hidden anyway, and around nothing."""
+    others = [_real(other) for other in (confinement.workspace, *confinement.writable, *confinement.hidden)]
     return (
-        file.is_relative_to("/tmp")
-        and file == _real(file)
-        and file.is_file()
-        and not any(file.is_relative_to(_real(other)) for other in others)
+        path.is_relative_to("/tmp")
+        and path != Path("/tmp")
+        and path == _real(path)
+        and (path.is_file() or path.is_dir())
+        and not any(path.is_relative_to(other) or other.is_relative_to(path) for other in others)
     )
 
 
