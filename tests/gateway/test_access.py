@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from runwire.gateway.routes import ROUTES
+from runwire.journal.tokens import Scope
 from tests.gateway.serving import PATIENCE_S, SSE, V1, Served, Subscription, caller, error_of, serving
 from tests.spec import spec
 
@@ -58,10 +59,10 @@ async def test_the_token_of_the_environment_may_do_everything(tmp_path: Path) ->
 
 @spec("ACC-2")
 @pytest.mark.parametrize("scope", ["read", "operate", "write", "admin"])
-async def test_a_token_is_good_for_its_scope_and_no_more(gateway: Served, scope: str) -> None:
+async def test_a_token_is_good_for_its_scope_and_no_more(gateway: Served, scope: Scope) -> None:
     implied = {"read": {"read"}, "operate": {"read", "operate"}, "write": {"read", "write"}}
     allowed = implied.get(scope, {"read", "operate", "write", "admin"})
-    made = await gateway.services.tokens.create("some", [scope])  # type: ignore[list-item]  # one of the scopes
+    made = await gateway.services.tokens.create("some", [scope])
     async with caller(gateway.port, made.secret) as http:
         for operation in ROUTES:
             if operation.scope is None or operation.path.endswith("/stream"):

@@ -12,6 +12,7 @@ from runwire.errors import RunNotFound
 from runwire.gateway.call import Call
 from runwire.gateway.json import json_response
 from runwire.gateway.parameters import limit, name, number_cursor
+from runwire.gateway.runs import seen_now
 from runwire.gateway.services import Services
 from runwire.gateway.sse import HEARTBEAT, RETRY, SSE_HEADERS, StreamWriter, answer_empty, followed
 from runwire.journal.bell.local import ANY_RUN
@@ -19,12 +20,10 @@ from runwire.journal.frames import split
 from runwire.journal.records import RunInfo
 from runwire.protocol.envelope import type_of
 from runwire.protocol.events.agent import AgentState
-from runwire.protocol.state.pane import glance
 from runwire.protocol.state.run import Status
 
 LIMIT_DEFAULT = 200
 LIMIT_MAX = 1000
-_NS = 1_000_000_000
 _FRAME_BYTES = 1
 # A person sees no difference, and a run that streams text changes its pane at most so often.
 _GATHER_S = 0.25
@@ -139,13 +138,7 @@ async def _pane(services: Services, info: RunInfo) -> PaneResource:
     run = info.story.run
     last = await services.journal.reader.read(info.birth.run_id, info.head_sequence - 1, _FRAME_BYTES)
     types = [] if last is None else [type_of(envelope) for _, envelope in split(last.frames)]
-    seen = glance(
-        info.story.pane,
-        last_event_type=types[0] if types else "",
-        last_event_ns=info.updated_ns,
-        now_ns=services.clock.now_ns(),
-        window_ns=int(services.config.stall_s * _NS),
-    )
+    seen = seen_now(info, services, types[0] if types else "")
     return PaneResource(
         run_id=info.birth.run_id,
         task_id=info.birth.task_id,

@@ -13,7 +13,7 @@ from runwire.gateway.services import Services
 from runwire.journal.records import RunInfo
 from runwire.protocol.chain import show
 from runwire.protocol.events.agent import AgentState
-from runwire.protocol.state.pane import glance
+from runwire.protocol.state.pane import Glance, glance
 from runwire.protocol.state.run import TRANSITIONS, Status
 
 LIMIT_DEFAULT = 50
@@ -122,15 +122,20 @@ async def list_runs(services: Services, call: Call) -> Response:
     return json_response(RunList(data=data, has_more=more, next_cursor=following))
 
 
-def resource_of(info: RunInfo, services: Services) -> RunResource:
-    run = info.story.run
-    seen = glance(
+def seen_now(info: RunInfo, services: Services, last_event_type: str = "") -> Glance:
+    """A run as a person sees it at this moment."""
+    return glance(
         info.story.pane,
-        last_event_type="",
+        last_event_type=last_event_type,
         last_event_ns=info.updated_ns,
         now_ns=services.clock.now_ns(),
         window_ns=int(services.config.stall_s * _NS),
     )
+
+
+def resource_of(info: RunInfo, services: Services) -> RunResource:
+    """A run as it is answered."""
+    run, seen = info.story.run, seen_now(info, services)
     return RunResource(
         run_id=info.birth.run_id,
         task_id=info.birth.task_id,
