@@ -16,7 +16,7 @@ from runwire.native.models.anthropic_request import (
     thinking_of,
     tools_of,
 )
-from runwire.native.models.connection import Endpoint, Lazy, http_client, timeout
+from runwire.native.models.connection import Endpoint, Lazy, cut_off, http_client, silence, timeout
 from runwire.native.models.mending import CallIds, Mender, read_arguments
 from runwire.native.models.model import (
     CallChunk,
@@ -99,9 +99,9 @@ class AnthropicModel:
                         yield chunk
             yield answer.end()
         except (APITimeoutError, httpx2.TimeoutException) as error:
-            raise answer.spoilt(self._silence(error)) from error
+            raise answer.spoilt(silence(self._endpoint, error)) from error
         except (APIConnectionError, httpx2.TransportError) as error:
-            raise answer.spoilt(faults.unreachable(_cause(error))) from error
+            raise answer.spoilt(cut_off(error)) from error
         except APIError as error:
             raise answer.spoilt(_told(error)) from error
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -110,11 +110,6 @@ class AnthropicModel:
 
     async def close(self) -> None:
         """The connections belong to the provider; whoever opened them closes them."""
-
-    def _silence(self, error: Exception) -> ModelFault:
-        if isinstance(error, httpx2.ConnectTimeout) or isinstance(error.__cause__, httpx2.ConnectTimeout):
-            return faults.unreachable(f"no connection to {self._endpoint.place}")
-        return faults.timed_out(self._endpoint.idle_s)
 
 
 class _Answer:
@@ -248,7 +243,3 @@ def _told(error: "APIError") -> ModelFault:
     status = error.status_code if error.status_code >= 300 else faults.status_of_kinds(kinds)
     message = error.api_message if isinstance(error.api_message, str) else error.message
     return faults.answered(status, message, kinds=kinds, retry_after_s=faults.retry_after_s(error.response.headers))
-
-
-def _cause(error: Exception) -> str:
-    return str(error.__cause__ or error) or type(error.__cause__ or error).__name__

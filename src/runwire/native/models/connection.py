@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 from urllib.parse import urlsplit
 
+from runwire.native.errors import ModelFault
+from runwire.native.models import faults
+
 if TYPE_CHECKING:
     import httpx2
 
@@ -64,3 +67,18 @@ def timeout(endpoint: Endpoint) -> "httpx2.Timeout":
     import httpx2
 
     return httpx2.Timeout(endpoint.idle_s, connect=min(CONNECT_TIMEOUT_S, endpoint.idle_s), pool=None)
+
+
+def silence(endpoint: Endpoint, error: Exception) -> ModelFault:
+    """What a timeout of either SDK means: nobody was there, or somebody fell silent."""
+    import httpx2
+
+    if isinstance(error, httpx2.ConnectTimeout) or isinstance(error.__cause__, httpx2.ConnectTimeout):
+        return faults.unreachable(f"no connection to {endpoint.place}")
+    return faults.timed_out(endpoint.idle_s)
+
+
+def cut_off(error: Exception) -> ModelFault:
+    """What a broken connection of either SDK means, with the cause that it wraps."""
+    cause = error.__cause__ or error
+    return faults.unreachable(str(cause) or type(cause).__name__)

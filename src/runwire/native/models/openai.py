@@ -9,7 +9,7 @@ from runwire.ids import Ids
 from runwire.native.errors import ModelFault
 from runwire.native.loop.state import Usage
 from runwire.native.models import faults
-from runwire.native.models.connection import Endpoint, Lazy, http_client, timeout
+from runwire.native.models.connection import Endpoint, Lazy, cut_off, http_client, silence, timeout
 from runwire.native.models.mending import CallIds, Mender, read_arguments
 from runwire.native.models.model import (
     CallChunk,
@@ -88,9 +88,9 @@ class OpenAIModel:
             for chunk in answer.end():
                 yield chunk
         except (APITimeoutError, httpx2.TimeoutException) as error:
-            raise answer.spoilt(self._silence(error)) from error
+            raise answer.spoilt(silence(self._endpoint, error)) from error
         except (APIConnectionError, httpx2.TransportError) as error:
-            raise answer.spoilt(faults.unreachable(_cause(error))) from error
+            raise answer.spoilt(cut_off(error)) from error
         except APIError as error:
             raise answer.spoilt(_told(error)) from error
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -99,11 +99,6 @@ class OpenAIModel:
 
     async def close(self) -> None:
         """The connections belong to the provider; whoever opened them closes them."""
-
-    def _silence(self, error: Exception) -> ModelFault:
-        if isinstance(error, httpx2.ConnectTimeout) or isinstance(error.__cause__, httpx2.ConnectTimeout):
-            return faults.unreachable(f"no connection to {self._endpoint.place}")
-        return faults.timed_out(self._endpoint.idle_s)
 
 
 class _Writing:
@@ -229,7 +224,3 @@ def _told(error: "APIError") -> ModelFault:
         wait_s = faults.retry_after_s(error.response.headers)
         return faults.answered(error.status_code, message, kinds=kinds, retry_after_s=wait_s)
     return faults.answered(faults.status_of_kinds(kinds), message, kinds=kinds)
-
-
-def _cause(error: Exception) -> str:
-    return str(error.__cause__ or error) or type(error.__cause__ or error).__name__
