@@ -39,7 +39,7 @@ class Acceptance:
             # The key may be where the work is done, and not here.
             self._models.check(name, with_key=False)
         except ModelFault as fault:
-            raise ModelUnknown(new.model, str(fault)) from fault
+            raise ModelUnknown(new.model, fault.message) from fault
         if new.budget_micros_usd is not None and not self._models.is_priced(name):
             raise PriceUnknown(new.model)
         return replace(new, model=name)
