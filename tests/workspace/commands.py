@@ -10,10 +10,11 @@ from pathlib import Path
 from runwire.workspace.environment import child_environment
 from runwire.workspace.limits import Groups
 from runwire.workspace.output import Piece
-from runwire.workspace.process import Caps, Command, ExitReport, run_process
+from runwire.workspace.process import Caps, ExitReport, run_process
 from runwire.workspace.sandbox.bwrap import Bubblewrap
 from runwire.workspace.sandbox.layer import Confinement, Sandbox
 from runwire.workspace.sandbox.unshare import Unshare
+from runwire.workspace.spawning import Command
 
 NOBODY = 65534
 

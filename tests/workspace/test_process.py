@@ -12,9 +12,10 @@ from runwire.workspace.environment import MARK, child_environment
 from runwire.workspace.errors import CommandInvalid, WorkspaceInvalid
 from runwire.workspace.limits import Limits
 from runwire.workspace.output import Piece
-from runwire.workspace.process import Caps, Command, run_process
+from runwire.workspace.process import Caps, run_process
 from runwire.workspace.sandbox.bare import Bare
 from runwire.workspace.sandbox.layer import Confinement
+from runwire.workspace.spawning import Command
 from tests.workspace.commands import Ran, run, running
 
 BARE = Bare()

@@ -13,9 +13,10 @@ from runwire.workspace.environment import child_environment
 from runwire.workspace.errors import WorkspaceInvalid
 from runwire.workspace.limits import Limits
 from runwire.workspace.output import Piece
-from runwire.workspace.process import Caps, Command, run_process
+from runwire.workspace.process import Caps, run_process
 from runwire.workspace.sandbox.bare import Bare
 from runwire.workspace.sandbox.layer import Confinement
+from runwire.workspace.spawning import Command
 
 Mode = Literal["in_place", "clone", "worktree", "scratch"]
 MODES: tuple[str, ...] = get_args(Mode)

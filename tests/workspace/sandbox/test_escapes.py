@@ -14,9 +14,10 @@ from runwire.journal.redaction.secrets import KnownValue
 from runwire.workspace.environment import child_environment
 from runwire.workspace.limits import Groups, Limits
 from runwire.workspace.output import Piece
-from runwire.workspace.process import Caps, Command, run_process
+from runwire.workspace.process import Caps, run_process
 from runwire.workspace.sandbox.hiding import hidden_paths
 from runwire.workspace.sandbox.layer import Confinement, Sandbox
+from runwire.workspace.spawning import Command
 from tests.workspace.commands import Ran, run, running, sandboxes
 from tests.workspace.conftest import Ground
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from runwire.errors import RunwireError
 from runwire.workspace.environment import child_environment
 from runwire.workspace.output import Piece
-from runwire.workspace.process import Caps, Command, run_process
+from runwire.workspace.process import Caps, run_process
 from runwire.workspace.sandbox.bare import Bare
 from runwire.workspace.sandbox.bwrap import Bubblewrap
 from runwire.workspace.sandbox.layer import Confinement, Sandbox
 from runwire.workspace.sandbox.seatbelt import Seatbelt
 from runwire.workspace.sandbox.unshare import Unshare
+from runwire.workspace.spawning import Command
 
 _TRIAL_S = 10.0
 # It holds when the workspace can be written, what lies beside it cannot, and what is hidden cannot be read.
