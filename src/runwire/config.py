@@ -1,9 +1,10 @@
 """What an operator can set: one frozen value, read once from defaults < file < environment < options."""
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, get_type_hints
+from typing import Annotated, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -12,12 +13,16 @@ from runwire.errors import ConfigInvalid
 
 FILE_NAME = "config.toml"
 ENVIRONMENT_PREFIX = "RUNWIRE_"
+# A colon parts the family of an agent from its name, as in acp:NAME.
+_AGENT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 Bytes = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
+Text = Annotated[str, Meta(min_length=1)]
+Dialect = Literal["zot", "pi", "claude", "codex", "opencode", "gemini", "acp", "agno"]
 
-ONLY_IN_FILE = frozenset({"models", "hooks"})
+ONLY_IN_FILE = frozenset({"agents", "models", "hooks"})
 """Settings that are tables, which no environment variable can hold."""
 
 
@@ -32,6 +37,52 @@ class ModelProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_output_tokens: Count | None = None
     tool_use: bool = True
     images: bool = True
+
+
+class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One agent of somebody else's: where it is and how it is run. What is unset is as its dialect has it."""
+
+    dialect: Annotated[
+        Dialect | None,
+        Meta(description="How it speaks: " + ", ".join(get_args(Dialect)) + "; as it is named when unset."),
+    ] = None
+    command: Annotated[
+        Annotated[tuple[Text, ...], Meta(min_length=1)] | None,
+        Meta(description="Program and arguments that start it; acp needs one."),
+    ] = None
+    url: Annotated[
+        Annotated[str, Meta(pattern=r"^https?://[^/]+")] | None,
+        Meta(description="Base URL of a server that runs already; agno needs one."),
+    ] = None
+    agent: Annotated[Text | None, Meta(description="Id of the agent on that server; the table's name when unset.")] = (
+        None
+    )
+    kind: Annotated[Literal["agent", "team", "workflow"], Meta(description="What that id names on the server.")] = (
+        "agent"
+    )
+    env: Annotated[
+        tuple[Text, ...],
+        Meta(description="Names of our own environment variables that it may see, beside the usual few."),
+    ] = ()
+    set_env: Annotated[dict[str, str], Meta(description="Variables that are set for it.")] = {}
+    state: Annotated[
+        tuple[Text, ...], Meta(description="Folders beside the workspace that it may write; `~` is the home directory.")
+    ] = ()
+    network: Annotated[bool, Meta(description="Whether it may use the network, which most need for their model.")] = (
+        True
+    )
+    autospawn: Annotated[
+        bool, Meta(description="Whether a run of it starts with the gateway, and again whenever it ends.")
+    ] = False
+    prompt: Annotated[Text | None, Meta(description="What such a run is asked to do; `autospawn` needs one.")] = None
+    workspace: Annotated[
+        Text | None, Meta(description="Folder that such a run works in; a scratch one when unset.")
+    ] = None
+    model: Annotated[Text | None, Meta(description="Model that it is asked to use, unless the task says.")] = None
+    max_steps: Annotated[Count | None, Meta(description="How many turns a run of it may take.")] = None
+    timeout_s: Annotated[Seconds | None, Meta(description="How long a run of it may take, unless the task says.")] = (
+        None
+    )
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,12 +167,26 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         str | dict[str, object] | None,
         Meta(description="Name of a preset, or a table of rules, that holds for every task beside its own."),
     ] = None
+    agno_model: Annotated[
+        str | None, Meta(description="Model of native runs that are started through /agno and name none.")
+    ] = None
+    agno_workspace: Annotated[
+        Path | None, Meta(description="Folder that runs started through /agno work in; a scratch one when unset.")
+    ] = None
+    agno_history: Annotated[
+        bool,
+        Meta(description="Whether a run that is started through /agno goes on where its session's last one ended."),
+    ] = False
     models: Annotated[
         dict[str, ModelProvider],
         Meta(
             description="Tables by provider: `base_url`, `api_key_env`, `wire` (openai or anthropic), and what its models can "
             "do: `window_tokens`, `max_output_tokens`, `tool_use`, `images`."
         ),
+    ] = {}
+    agents: Annotated[
+        dict[str, AgentSettings],
+        Meta(description="Tables by agent, for those that are not here yet or run otherwise; see below."),
     ] = {}
     hooks: Annotated[
         tuple[dict[str, object], ...], Meta(description="Tables of commands and addresses that see tool calls.")
@@ -200,6 +265,9 @@ def _checked(source: str, settings: Mapping[str, object]) -> Iterator[tuple[str,
     for key, value in settings.items():
         if key not in kinds:
             raise ConfigInvalid(source, f"there is no setting {key!r}", key=key)
+        if key == "agents":
+            yield key, _agents(source, value)
+            continue
         if isinstance(value, str) and key in {"allowed_hosts", "allowed_origins"}:
             value = [part.strip() for part in value.split(",") if part.strip()]
         try:
@@ -207,6 +275,51 @@ def _checked(source: str, settings: Mapping[str, object]) -> Iterator[tuple[str,
             yield key, msgspec.convert(value, kinds[key], strict=False, dec_hook=_as_path)
         except msgspec.ValidationError as error:
             raise ConfigInvalid(source, f"{key!r} cannot be {value!r}: {error}", key=key) from error
+
+
+def _agents(source: str, tables: object) -> dict[str, AgentSettings]:
+    """The tables by agent, each with its dialect settled."""
+    if not isinstance(tables, Mapping):
+        raise ConfigInvalid(source, "'agents' is a table of tables", key="agents")
+    return {str(name): _agent(source, str(name), table) for name, table in tables.items()}
+
+
+def _agent(source: str, name: str, table: object) -> AgentSettings:
+    key = f"agents.{name}"
+    if _AGENT_NAME.fullmatch(name) is None:
+        raise ConfigInvalid(source, f"{name[:64]!r} cannot be an agent's name: use letters, digits, . _ -", key=key)
+    if name == "native":
+        raise ConfigInvalid(source, "'agents.native' is our own agent, which has no table", key=key)
+    try:
+        settings = msgspec.convert(table, AgentSettings)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at `$")
+        field = place.rstrip("`").removeprefix(".")
+        unknown = re.fullmatch(r"Object contains unknown field `(.*)`", problem, re.DOTALL)
+        if unknown is not None:
+            raise ConfigInvalid(
+                source, f"there is no setting '{key}.{unknown[1]}'", key=f"{key}.{unknown[1]}"
+            ) from error
+        whole = f"{key}.{field}" if field else key
+        raise ConfigInvalid(source, f"{whole!r} does not fit: {problem}", key=whole) from error
+    dialect = settings.dialect or next((one for one in get_args(Dialect) if one == name), None)
+    wanted = {"dialect": dialect is not None} | _needs(dialect, settings)
+    for field, given in wanted.items():
+        if not given:
+            raise ConfigInvalid(source, f"'{key}.{field}' is missing", key=f"{key}.{field}")
+    return msgspec.structs.replace(settings, dialect=dialect)
+
+
+def _needs(dialect: str | None, settings: AgentSettings) -> dict[str, bool]:
+    """What a table cannot do without, and whether it is there."""
+    needs: dict[str, bool] = {}
+    if dialect == "acp":
+        needs["command"] = settings.command is not None
+    if dialect == "agno":
+        needs["url"] = settings.url is not None
+    if settings.autospawn:
+        needs["prompt"] = settings.prompt is not None
+    return needs
 
 
 def _as_path(kind: type, value: object) -> object:

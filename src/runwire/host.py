@@ -1,15 +1,19 @@
 """What an executor sees of its run: one small protocol. It never sees the queue, the lease or the store.
 
-The terminal `run.*` event, `run.started`, `gap.*`, `approval.*`, `policy.tool_blocked`, `tool.invoked`, `tool.started`, the
-terminal `tool.*` and `run.checkpoint_saved` are written by the other side of it; everything else by the executor.
+The terminal `run.*` event, `run.started`, `gap.*`, `approval.*` and `run.checkpoint_saved` are written by the other side of
+it. So are `policy.tool_blocked`, `tool.invoked`, `tool.started` and the terminal `tool.*` of calls that `permit` lets go; an
+executor that only watches another agent tells those itself and asks by `ask`. Everything else comes from the executor.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
 
+from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved, ApprovalTimedOut
+from runwire.protocol.events.gap import GapRunDisconnected
+from runwire.protocol.events.tool import ToolFailed
 from runwire.protocol.payload import Opaque, Payload
 from runwire.protocol.stream import Delta
 
@@ -101,6 +105,37 @@ class Past:
     payload: Payload | Opaque
 
 
+@dataclass(frozen=True, slots=True)
+class LeftBehind:
+    """What an earlier worker left of a run: nobody knows what became of the calls, and somebody may still answer."""
+
+    questions: Sequence[ApprovalRequested]
+    """Not answered yet. The same question, asked again, joins the one that waits."""
+    calls: Sequence[ToolFailed]
+    """Cut short when the last worker was lost, and told as ended since."""
+
+
+def left_behind(past: Iterable[Past], run_id: str) -> LeftBehind:
+    """What a run's own past says was not done when its last worker went."""
+    questions: dict[str, ApprovalRequested] = {}
+    calls: list[ToolFailed] = []
+    for one in past:
+        if one.run_id != run_id:
+            continue
+        match one.payload:
+            case GapRunDisconnected():
+                calls.clear()
+            case ToolFailed(code="interrupted") as call:
+                calls.append(call)
+            case ApprovalRequested() as question:
+                questions[question.approval_id] = question
+            case ApprovalResolved(approval_id=approval) | ApprovalTimedOut(approval_id=approval):
+                questions.pop(approval, None)
+            case _:
+                pass
+    return LeftBehind(list(questions.values()), calls)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAsk:
     """A tool call that wants to happen: what policy, grants and people decide about."""
@@ -120,6 +155,10 @@ class ToolAsk:
     timeout_ms: int | None = None
     mcp_server: str | None = None
     mcp_tool: str | None = None
+    insists: bool = False
+    """The agent itself asks: that a preset happens to allow it is not enough; a rule, a grant or a person decides."""
+    needs_person: bool = False
+    """A question that only a person can answer, such as a choice: no rule and no grant allows it, and none comes of it."""
     recheck: Callable[[Mapping[str, object]], "ToolAsk"]
     """The same ask for another input, from an edit or a hook; raises ToolInputInvalid."""
 
@@ -141,6 +180,28 @@ class No:
 
 
 Verdict = Go | No
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is to become of a call that an agent of somebody else's asks about."""
+
+    allowed: bool
+    input: Mapping[str, object]
+    """What was asked about, or what a person made of it."""
+    edited: bool = False
+    """Whether a person gave another input. To a question that needs a person, that input is the answer; one that was
+    approved without it leaves the choice to the agent."""
+    scope: str = "once"
+    """once, session, task or always: how far the decision reaches."""
+    told: str = ""
+    """Why not, for the agent."""
+    stop: bool = False
+    """Whether the run is to end with this denial."""
+    by: str = ""
+    """Who decided: a person, `grant:<ids>`, `policy`, or `system` when nobody did in time."""
+    policy_id: str = ""
+    """What decided: a rule, a preset, or `approval:<id>`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +310,14 @@ class RunHost(Protocol):
 
     async def permit(self, ask: ToolAsk) -> Verdict:
         """Ask whether a call may happen, and wait as long as that takes. Raises Stopped."""
+        ...
+
+    async def ask(self, ask: ToolAsk, *, parks: bool = False) -> Answer:
+        """Decide about a call that another agent asks about, and wait as long as that takes. Raises Stopped.
+
+        Stores `approval.*` and nothing else. What an earlier worker asked about the same call is taken up again. With
+        `parks`, a long wait gives the worker back: only for agents that can be answered after a restart.
+        """
         ...
 
     async def settle(self, ask: ToolAsk, end: ToolEnd) -> None:

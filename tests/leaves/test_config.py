@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runwire.config import ONLY_IN_FILE, Config, ModelProvider, environment_name, load_config
+from runwire.config import ONLY_IN_FILE, AgentSettings, Config, ModelProvider, environment_name, load_config
 from runwire.errors import ConfigInvalid
 
 
@@ -175,3 +175,47 @@ def test_importing_the_settings_loads_nothing_heavy() -> None:
     code = "import sys, runwire.config; print(*[name for name in ('platformdirs', 'asyncio', 'click') if name in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == ""
+
+
+def test_agents_of_others_are_tables(data: Path) -> None:
+    write(
+        data,
+        "[agents.zot]\ncommand = ['zot', 'rpc']\nenv = ['ANTHROPIC_API_KEY']\nmax_steps = 7\n"
+        "[agents.goose]\ndialect = 'acp'\ncommand = ['goose', 'acp']\nset_env = {A = 'b'}\nstate = ['~/.goose']\n"
+        "[agents.sales]\ndialect = 'agno'\nurl = 'http://127.0.0.1:7777'\nkind = 'team'\nagent = 'sales-team'\n"
+        "network = false\nautospawn = true\nprompt = 'wait for orders'\nworkspace = '/srv'\ntimeout_s = 5\n",
+    )
+    agents = load_config(environ={}, options={"data": str(data)}).agents
+    assert agents["zot"] == AgentSettings(
+        dialect="zot", command=("zot", "rpc"), env=("ANTHROPIC_API_KEY",), max_steps=7
+    )
+    assert agents["goose"] == AgentSettings(
+        dialect="acp", command=("goose", "acp"), set_env={"A": "b"}, state=("~/.goose",)
+    )
+    assert (agents["sales"].kind, agents["sales"].agent, agents["sales"].autospawn) == ("team", "sales-team", True)
+    assert (agents["zot"].network, agents["sales"].network, agents["sales"].timeout_s) == (True, False, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("agents = 1", "agents"),
+        ("[agents.'a b']\ndialect = 'zot'", "agents.a b"),
+        ("[agents.native]\ndialect = 'zot'", "agents.native"),
+        ("[agents.mine]\ncommand = ['x']", "agents.mine.dialect"),
+        ("[agents.mine]\ndialect = 'klingon'", "agents.mine.dialect"),
+        ("[agents.mine]\ndialect = 'acp'", "agents.mine.command"),
+        ("[agents.mine]\ndialect = 'agno'", "agents.mine.url"),
+        ("[agents.mine]\ndialect = 'agno'\nurl = 'ftp://x'", "agents.mine.url"),
+        ("[agents.zot]\ncommand = []", "agents.zot.command"),
+        ("[agents.zot]\nautospawn = true", "agents.zot.prompt"),
+        ("[agents.zot]\ncolour = 'red'", "agents.zot.colour"),
+        ("[agents.zot]\nmax_steps = 0", "agents.zot.max_steps"),
+    ],
+)
+def test_a_table_of_an_agent_that_makes_no_sense_names_the_key(data: Path, text: str, key: str) -> None:
+    write(data, text)
+    with pytest.raises(ConfigInvalid) as refused:
+        load_config(environ={}, options={"data": str(data)})
+    assert refused.value.details["key"] == key
+    assert key.rpartition(".")[2] in refused.value.message

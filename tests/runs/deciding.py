@@ -92,9 +92,9 @@ def ids_of(clock: Clock) -> Ids:
     return Ids(now_ns=clock.now_ns, random_bytes=secrets.token_bytes)
 
 
-def emitting(journal: Journal, run_id: str) -> Emit:
+def emitting(journal: Journal, run_id: str, *, lease: int = 0) -> Emit:
     """What a host hands on: events of a run, in the order of the calls."""
-    outbox = Outbox(journal=journal, run_id=run_id, lease=0, broken=lambda _: None)
+    outbox = Outbox(journal=journal, run_id=run_id, lease=lease, broken=lambda _: None)
 
     def emit(*payloads: Payload, kept: Sequence[Draft | Change] = (), also: Effect | None = None) -> Awaitable[Stored]:
         return outbox.put((*(one.event for one in kept), *payloads), together(*(one.effect for one in kept), also))

@@ -12,7 +12,7 @@ import msgspec
 
 from runwire.clock import Clock, SystemClock
 from runwire.config import Config
-from runwire.host import Emit, Ended, Executor, Go, RunHost, ToolAsk, ToolEnd, Verdict
+from runwire.host import Answer, Emit, Ended, Executor, Go, RunHost, ToolAsk, ToolEnd, Verdict
 from runwire.ids import Ids
 from runwire.journal.artifacts import Artifacts
 from runwire.journal.journal import Journal, JournalSettings, open_journal
@@ -59,6 +59,9 @@ class AllowAll:
     async def permit(self, held: Held, ask: ToolAsk, emit: Emit) -> Verdict:  # noqa: ARG002 - the Protocol's signature
         await emit(*begun(ask))
         return Go(ask.input, None)
+
+    async def ask(self, held: Held, ask: ToolAsk, emit: Emit) -> Answer:  # noqa: ARG002 - the Protocol's signature
+        return Answer(allowed=True, input=ask.input, by="policy")
 
 
 class PlainSettling:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from runwire.errors import ArtifactNotFound
-from runwire.host import Ended, Finished, Go, No, Past, RunHost, Stopped, ToolEnd
+from runwire.host import Emit, Ended, Finished, Go, No, Past, RunHost, Stopped, ToolEnd
 from runwire.journal.artifact import ArtifactMeta, NewArtifact
 from runwire.protocol.events.assistant import AssistantTextComplete, AssistantTextDelta
 from runwire.protocol.events.run import RunStarted
@@ -15,10 +15,12 @@ from runwire.runs.approval import Answer, ApprovalFilter
 from runwire.runs.approvals import Approvals
 from runwire.runs.grants import Grants
 from runwire.runs.hooks import Hooks
+from runwire.runs.hosting import Held
 from runwire.runs.permitting import Permits, Surroundings
 from runwire.runs.policies import Policies
 from runwire.runs.rows.queue import Entry, find_entry
 from runwire.runs.supervisor import Manners
+from tests.runs.deciding import emitting
 from tests.runs.house import House, ask, at_work
 from tests.runs.test_worker import completed
 
@@ -59,6 +61,16 @@ class Office:
                 if entry is not None and entry.state == state:
                     return entry
                 await asyncio.sleep(0.01)
+
+    async def held(self, run_id: str, generation: int) -> Held:
+        """A run as the worker holds it that claimed it."""
+        info = await self.house.journal.reader.run(run_id)
+        task = await self.house.tasks.get(info.birth.task_id or "")
+        return Held(run_id, task, generation, info, self.house.data)
+
+    def emitting(self, run_id: str, generation: int) -> Emit:
+        """What such a worker tells of it."""
+        return emitting(self.house.journal, run_id, lease=generation)
 
 
 @pytest.fixture

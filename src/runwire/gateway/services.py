@@ -18,6 +18,7 @@ from runwire.journal.tokens import Tokens
 from runwire.runs.approvals import Approvals
 from runwire.runs.cancelling import Cancelling
 from runwire.runs.grants import Grants
+from runwire.runs.ingesting import Ingesting
 from runwire.runs.messages import Messages
 from runwire.runs.patches import Patches
 from runwire.runs.starting import Starter
@@ -32,6 +33,7 @@ class Runtime:
     starter: Starter
     cancelling: Cancelling
     messages: Messages
+    ingesting: Ingesting
     approvals: Approvals
     grants: Grants
     patches: Patches

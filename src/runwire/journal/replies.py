@@ -27,6 +27,8 @@ class Asked:
     request: str
     digest: bytes
     """sha256 of the body that came with it."""
+    again: bool = False
+    """Whether it was begun before, by a process that never answered, and is now taken up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class Reply:
 
     status: int
     body: bytes
+
+    @property
+    def lost(self) -> bool:
+        """Whether the request was begun and its answer is not there."""
+        return self.status == _UNANSWERED
 
 
 class Replies:
@@ -46,10 +53,11 @@ class Replies:
         self._clock = clock
         self._under_way: dict[tuple[str, str], asyncio.Future[None]] = {}
 
-    async def begin(self, asked: Asked) -> Reply | None:
+    async def begin(self, asked: Asked, *, takes_up: bool = False) -> Reply | None:
         """The reply that this request has had before, or None: then it is yours to carry out.
 
-        Whoever gets None must call `keep` or `release`. A key that came with another body is an IdempotencyConflict.
+        Whoever gets None must call `keep` or `release`. A key that came with another body is an IdempotencyConflict. One
+        whose answer was lost is a Conflict, unless the caller takes it up: then the reply says so and counts like None.
         """
         name = (asked.key, asked.request)
         while (first := self._under_way.get(name)) is not None:
@@ -60,7 +68,10 @@ class Replies:
         except BaseException:
             self.release(asked)
             raise
-        if reply is not None:
+        if reply is not None and reply.lost and not takes_up:
+            self.release(asked)
+            raise answer_lost()
+        if reply is not None and not reply.lost:
             self.release(asked)
         return reply
 
@@ -73,8 +84,9 @@ class Replies:
 
         def effect(db: apsw.Connection) -> None:
             # Another process may have been faster; its answer, or its claim, stands.
-            if _find(db, asked, oldest) is not None:
-                raise IdempotencyConflict(asked.key)
+            before = _find(db, asked, oldest)
+            if before is not None and not (before.lost and asked.again):
+                raise answer_lost() if before.lost else IdempotencyConflict(asked.key)
             _save(db, asked, Reply(_UNANSWERED, b""), now_ns)
 
         return effect
@@ -116,6 +128,14 @@ class Replies:
         return self._clock.now_ns() - KEPT_NS
 
 
+def answer_lost() -> Conflict:
+    """What a repeat is told when nobody knows the answer to the first any more."""
+    return Conflict(
+        "the first request with this key was carried out, but its answer is not there",
+        hint="look at what it did; it may still be under way elsewhere, or its process died before it could answer",
+    )
+
+
 def _find(db: apsw.Connection, asked: Asked, oldest_ns: int) -> Reply | None:
     row = db.execute(
         "SELECT digest, status, body FROM replies WHERE idempotency_key = ? AND request = ? AND created_ns >= ?",
@@ -126,11 +146,6 @@ def _find(db: apsw.Connection, asked: Asked, oldest_ns: int) -> Reply | None:
     digest, status, body = row
     if digest != asked.digest:
         raise IdempotencyConflict(asked.key)
-    if status == _UNANSWERED:
-        raise Conflict(
-            "the first request with this key was carried out, but its answer is not there",
-            hint="look at what it did; it may still be under way elsewhere, or its process died before it could answer",
-        )
     return Reply(status, body)
 
 

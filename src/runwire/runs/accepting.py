@@ -1,7 +1,8 @@
 """Whether a task can be taken: its agent, its model and its policy must be there, and its budget must be countable."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -14,10 +15,30 @@ from runwire.runs.policy import read_policy
 from runwire.runs.task import NewTask
 
 
+class KnownAgents(Protocol):
+    """Which agents there are, and what they ask of a task."""
+
+    def names(self) -> Sequence[str]:
+        """Every agent that a task may name."""
+        ...
+
+    def knows(self, agent: str) -> bool:
+        """Whether a task may name it."""
+        ...
+
+    def needs_model(self, agent: str) -> bool:
+        """Whether we call its model, so that the task must name one that we can call; others bring their own."""
+        ...
+
+    def needs_price(self, agent: str) -> bool:
+        """Whether a budget can be counted only if we know what the model costs; others tell what they spend."""
+        ...
+
+
 class Acceptance:
     """Looks at a task before it is kept."""
 
-    def __init__(self, *, agents: Collection[str], models: Catalogue, cwd: Path) -> None:
+    def __init__(self, *, agents: KnownAgents, models: Catalogue, cwd: Path) -> None:
         """Know these agents and models; files are named as seen from `cwd`."""
         self._agents = agents
         self._models = models
@@ -25,12 +46,14 @@ class Acceptance:
 
     def accept(self, new: NewTask) -> NewTask:
         """The task, with its model named so that every worker understands it; or a refusal that says what is missing."""
-        if new.agent not in self._agents:
-            raise AgentUnknown(new.agent)
+        if not self._agents.knows(new.agent):
+            raise AgentUnknown(new.agent, known=self._agents.names())
         if new.policy is not None:
             read_policy(new.policy)
         if new.kind != "agent_loop":
             _require_input(new)
+            return new
+        if not self._agents.needs_model(new.agent):
             return new
         if new.model is None:
             raise TaskInvalid("an agent needs a model, such as anthropic:claude-sonnet-4-5", field="model")
@@ -40,7 +63,8 @@ class Acceptance:
             self._models.check(name, with_key=False)
         except ModelFault as fault:
             raise ModelUnknown(new.model, fault.message) from fault
-        if new.budget_micros_usd is not None and not self._models.is_priced(name):
+        needs_price = new.budget_micros_usd is not None and self._agents.needs_price(new.agent)
+        if needs_price and not self._models.is_priced(name):
             raise PriceUnknown(new.model)
         return replace(new, model=name)
 

@@ -44,6 +44,8 @@ class ApprovalBody(Struct, frozen=True, kw_only=True):
     """What stands for this call and no more."""
     proposed_rule: GrantRule | None
     """What an answer for ever would allow; null when nothing but this very call could be meant."""
+    needs_person: bool = False
+    """Whether the answer is an edited input, and not a yes."""
 
 
 class KeptAnswer(Answer, frozen=True, kw_only=True):
@@ -138,6 +140,7 @@ def body_of(question: Question) -> ApprovalBody:
         policy_reason=question.reason,
         rule=rule,
         proposed_rule=None if rule is None else widened(rule, "always"),
+        needs_person=ask.needs_person,
     )
 
 

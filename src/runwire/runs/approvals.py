@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, structs
 
 from runwire.clock import Clock, rfc3339
-from runwire.errors import Conflict, InvalidContent, RunNotFound
+from runwire.errors import AlreadyResolved, Conflict, InvalidContent, RunNotFound
 from runwire.host import Emit, ToolAsk
 from runwire.ids import Ids
 from runwire.journal.bell.topics import QUEUE, control
@@ -132,21 +132,34 @@ class Approvals:
         approval = await self.get(approval_id)
         if not approval.pending:
             return same_answer(approval, answer), False
-        rule = await self._rule(approval, answer)
-        now_ns = self._clock.now_ns()
-        grant = None if rule is None else self._grant(approval, answer, rule, now_ns)
-        kept = _kept(answer, None if grant is None else grant.grant_id)
-        settle = _settling(approval, answer.decision, kept, now_ns)
+        told, effect = await self._decided(approval, answer)
         try:
-            await self._journal.append_all(
-                approval.run_id,
-                [resolution(approval_id, answer, granted=grant is not None)],
-                also=together(settle, None if grant is None else _granting(grant, approval.asker), also),
-            )
+            await self._journal.append_all(approval.run_id, [told], also=together(effect, also))
         except _Settled:
             return same_answer(await self.get(approval_id), answer), False
         self._announce(approval.run_id)
         return await self.get(approval_id), True
+
+    async def resolve_all(self, run_id: str, answers: Mapping[str, Answer], *, also: Effect | None = None) -> int:
+        """Answer several questions of a run at once; return the sequence of the first answer.
+
+        One transaction: when one of them has an answer already, be it the same, that is AlreadyResolved and nothing is done.
+        """
+        payloads: list[Payload] = []
+        effects: list[Effect | None] = []
+        for approval_id, answer in answers.items():
+            require_sense(answer)
+            told, effect = await self._decided(await self._unanswered(approval_id), answer)
+            payloads.append(told)
+            effects.append(effect)
+        try:
+            stored = await self._journal.append_all(run_id, payloads, also=together(*effects, also))
+        except _Settled:
+            for approval_id in answers:
+                await self._unanswered(approval_id)
+            raise
+        self._announce(run_id)
+        return stored.sequence - len(payloads) + 1
 
     async def expire(self, now_ns: int) -> int:
         """Settle everything that has waited too long; say how many that were."""
@@ -245,6 +258,23 @@ class Approvals:
 
         await self._journal.write(effect)
         return await self.get(approval.approval_id)
+
+    async def _unanswered(self, approval_id: str) -> Approval:
+        approval = await self.get(approval_id)
+        if not approval.pending:
+            raise AlreadyResolved(approval_id, decision=approval.status)
+        return approval
+
+    async def _decided(self, approval: Approval, answer: Answer) -> tuple[Payload, Effect | None]:
+        """The event that tells of an answer, and all that the answer changes."""
+        rule = await self._rule(approval, answer)
+        now_ns = self._clock.now_ns()
+        grant = None if rule is None else self._grant(approval, answer, rule, now_ns)
+        kept = _kept(answer, None if grant is None else grant.grant_id)
+        settle = _settling(approval, answer.decision, kept, now_ns)
+        granting = None if grant is None else _granting(grant, approval.asker)
+        told = resolution(approval.approval_id, answer, granted=grant is not None)
+        return told, together(settle, granting)
 
     async def _rule(self, approval: Approval, answer: Answer) -> GrantRule | None:
         """What the answer allows beyond this call; an edit is looked at first, whatever it allows."""

@@ -1,9 +1,13 @@
-"""Children: runs that a run starts for parts of its work and waits for. They live in the same task and the same place."""
+"""Children: runs that a run starts for parts of its work and waits for. They live in the same task and the same place.
+
+None outlives the run that it works for: when that ends, is stopped, or is taken over from a lost worker, they end first.
+"""
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 
+from runwire.errors import RunFinished
 from runwire.host import ChildEnd, Stopped
 from runwire.journal.records import RunInfo
 from runwire.protocol.catalogue import decode_payload
@@ -13,11 +17,13 @@ from runwire.protocol.events.experimental import RunChildFinished, RunChildStart
 from runwire.runs.cancelling import Cancelling
 from runwire.runs.errors import ChildRefused
 from runwire.runs.hosting import Ground, Host
-from runwire.runs.past import stored_events
+from runwire.runs.past import read_run, stored_events
+from runwire.runs.rows.queue import children_of
 from runwire.runs.starting import Starter
 
 _PATIENCE_S = 3_600.0
 _SUMMARY_MAX = 200
+_ORPHANED = "the worker of the run that it worked for was lost"
 
 
 class Children:
@@ -52,12 +58,53 @@ class Children:
             async with self._lend():
                 info = await self._end_of(run_id)
         except (asyncio.CancelledError, Stopped):
-            if host.stopping.why == "cancelled":
-                await self._cancelling.ask(run_id, by=host.stopping.by, reason=host.stopping.reason)
+            # A run that goes on elsewhere is taken up with its children; nobody else will ever look at them again.
+            if host.stopping.why in {None, "cancelled"}:
+                reason = host.stopping.reason or "the run that it worked for has ended"
+                await self._cancelling.ask(run_id, by=host.stopping.by, reason=reason)
             raise
-        state = info.story.run
+        host.spend_elsewhere(info.story.run.cost_micros_usd)
+        return await self._tell_end(host, info)
+
+    async def take_up(self, host: Host) -> None:
+        """End what an earlier stay of a run had started and could not wait for, and tell how each of them ended.
+
+        The calls that they worked for are over, so nobody would hear of what they find out.
+        """
+        if host.facts.fresh or not host.may_emit(RunChildStarted.type):
+            return
+        run_id, journal = host.held.run_id, self._ground.journal
+        told: dict[str, bool] = {}
+        for past in await read_run(journal, run_id):
+            match past.payload:
+                case RunChildStarted(child_run_id=child):
+                    told[child] = True
+                case RunChildFinished(child_run_id=child):
+                    told.pop(child, None)
+                case _:
+                    pass
+        for child in await journal.reader.query(lambda db: children_of(db, run_id)):
+            told.setdefault(child, False)
+        for child, was_told in told.items():
+            if not was_told:
+                info = await journal.reader.run(child)
+                host.emit(RunChildStarted(child_run_id=child, agent=info.birth.agent, summary="started unseen"))
+            await self._tell_end(host, await self._stopped(host, child))
+
+    async def _stopped(self, host: Host, run_id: str) -> RunInfo:
+        info = await self._ground.journal.reader.run(run_id)
+        before_micros_usd = info.story.run.cost_micros_usd
+        if not info.story.finished:
+            # It may end by itself meanwhile.
+            with suppress(RunFinished):
+                await self._cancelling.cancel(run_id, by="system", reason=_ORPHANED)
+            info = await self._end_of(run_id)
+        host.spend_elsewhere(info.story.run.cost_micros_usd - before_micros_usd)
+        return info
+
+    async def _tell_end(self, host: Host, info: RunInfo) -> ChildEnd:
+        state, run_id = info.story.run, info.birth.run_id
         end = ChildEnd(run_id, state.status, await self._answer(run_id), state.cost_micros_usd)
-        host.spend_elsewhere(state.cost_micros_usd)
         host.emit(
             RunChildFinished(
                 child_run_id=run_id,

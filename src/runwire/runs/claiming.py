@@ -22,7 +22,7 @@ from runwire.runs.lease import worker_lives
 from runwire.runs.past import stored_events, told
 from runwire.runs.recovering import LeftOpen, story_of_loss
 from runwire.runs.rows.messages import any_message
-from runwire.runs.rows.queue import Entry, find_entry, is_room_for, remove_entry, take
+from runwire.runs.rows.queue import Entry, ask_to_cancel, children_of, find_entry, is_room_for, remove_entry, take
 from runwire.runs.rows.workers import WorkerRow, find_worker, renew
 
 _CLAIMS_MAX = 5
@@ -118,6 +118,8 @@ class Claiming:
         self._entry: Entry | None = None
         self.ended: str | None = None
         self.mail = False
+        self.orphans: list[str] = []
+        """Its children, which were asked to stop with it; whoever holds them is to be told."""
 
     def also(self, db: apsw.Connection, generation: int) -> None:
         """Take the row, unless it has moved on."""
@@ -141,6 +143,9 @@ class Claiming:
         else:
             by, why = self._who()
             deny_pending(db, run_id, by=by, comment=why, now_ns=self._now_ns)
+            self.orphans = children_of(db, run_id)
+            for child in self.orphans:
+                ask_to_cancel(db, child, by, "the run that it worked for has ended", self._now_ns)
             remove_entry(db, run_id)
 
     def tell(self, info: RunInfo) -> Sequence[Payload]:

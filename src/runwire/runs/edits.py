@@ -61,6 +61,7 @@ def likeness(approval: Approval, edited: Mapping[str, object]) -> ToolAsk:
         paths=tuple(_paths(edited)),
         hosts=tuple(_hosts(edited)),
         argv_text=_command(edited) if "executes" in effects and body.kind != "mcp" else None,
+        needs_person=body.needs_person,
         recheck=lambda other: likeness(approval, other),
     )
 
@@ -94,6 +95,9 @@ def _hosts(edited: Mapping[str, object]) -> Iterator[str]:
 
 def read_by_tool(approval: Approval, edited: Mapping[str, object]) -> ToolAsk | None:
     """Refuse an input that the tool would not take. What it would do with it, only its run can say."""
+    if approval.asker.agent != "native":
+        # Tools of other agents may have the same names; what those take, only their run can say.
+        return None
     # Not at the top: the tools are loaded with it, and few answers edit anything.
     from runwire.native.tools.catalogue import input_shapes
     from runwire.native.tools.schema import read_input

@@ -1,5 +1,7 @@
 """What can be wrong with a task, a run or a decision about one. Leaves of the tree in `runwire.errors`."""
 
+from collections.abc import Sequence
+
 from runwire.errors import Conflict, InvalidContent, NotFound
 
 
@@ -57,10 +59,11 @@ class AgentUnknown(InvalidContent):
     """No agent of that name."""
 
     code = "agent_unknown"
-    hint = "GET /hecate/v1/agents lists the agents there are"
+    hint = "GET /hecate/v1/agents lists the agents there are; `[agents.NAME]` in config.toml adds one"
 
-    def __init__(self, agent: str) -> None:
-        super().__init__(f"there is no agent {agent[:64]!r}", details={"agent": agent[:64]})
+    def __init__(self, agent: str, *, known: Sequence[str] = ()) -> None:
+        hint = f"there are {', '.join(known)}; `[agents.NAME]` in config.toml adds one" if known else ""
+        super().__init__(f"there is no agent {agent[:64]!r}", hint=hint, details={"agent": agent[:64]})
 
 
 class ModelUnknown(InvalidContent):

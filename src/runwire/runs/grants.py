@@ -79,6 +79,8 @@ class GrantRevoked(Conflict):
 
 def propose(ask: ToolAsk, reading: Reading | None, workspace: str) -> GrantRule | None:
     """The narrowest rule that this call would fit; None when no rule could be trusted to mean it."""
+    if ask.needs_person:
+        return None
     effects: list[str] = sorted(ask.effects)
     if ask.argv_text is not None:
         if reading is None or not reading.plain or not ask.input.keys() <= _SHELL_INPUT:

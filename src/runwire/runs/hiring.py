@@ -21,7 +21,7 @@ class Job:
 
     ground: Ground
     executors: Mapping[str, Executor]
-    """By `agent:kind`, or by agent alone."""
+    """By `agent:kind`, by agent alone, or by the family of agents such as `acp:NAME`."""
     deciding: Deciding
     starter: Starter
     cancelling: Cancelling
@@ -42,7 +42,7 @@ def hire(job: Job) -> Worker:
         executors=job.executors,
         deciding=job.deciding,
         unsealed=job.vault.open,
-        spawn=children.spawn,
+        children=children,
         manners=job.manners,
     )
     queue = Queue(ground=ground, lease=job.lease, settle_writes=job.settle_writes)

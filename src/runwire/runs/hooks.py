@@ -22,9 +22,10 @@ from runwire.runs.hosting import Held
 from runwire.runs.policy import HookSpec
 from runwire.workspace.environment import child_environment
 from runwire.workspace.output import Piece
-from runwire.workspace.process import Caps, Command, run_process
+from runwire.workspace.process import Caps, run_process
 from runwire.workspace.sandbox.bare import Bare
 from runwire.workspace.sandbox.layer import Confinement
+from runwire.workspace.spawning import Command
 
 OUTPUT_MAX = 64 * 1024
 _READ_BYTES = 64 * 1024

@@ -9,6 +9,7 @@ from typing import Protocol
 from runwire.clock import Clock
 from runwire.errors import ArtifactNotFound
 from runwire.host import (
+    Answer,
     ChildEnd,
     Emit,
     ModelRewrite,
@@ -38,6 +39,7 @@ from runwire.runs.past import next_turn, read_chain
 from runwire.runs.recovering import LeftOpen
 from runwire.runs.rows.messages import delete_messages, waiting_messages
 from runwire.runs.task import Task
+from runwire.runs.waiting import Waits
 from runwire.workspace.probing import Probe, unwatched
 
 
@@ -70,6 +72,8 @@ class Held:
     """Whether somebody said something to it already."""
     known: Sequence[Past] | None = None
     """All that has happened in it, where the claim alone tells that."""
+    used: set[str] = field(default_factory=set)
+    """Approvals whose answers have been used since the claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,10 @@ class Permitting(Protocol):
 
     async def permit(self, held: Held, ask: ToolAsk, emit: Emit) -> Verdict:
         """Wait as long as the decision takes."""
+        ...
+
+    async def ask(self, held: Held, ask: ToolAsk, emit: Emit) -> Answer:
+        """Decide about a call that is another agent's to make; tell of approvals only."""
         ...
 
 
@@ -113,6 +121,18 @@ Spawn = Callable[["Host", str, str, str], Awaitable[ChildEnd]]
 """Starts a child of a host's run: agent, prompt, tool call."""
 
 
+class Parenting(Protocol):
+    """Looks after the children of runs."""
+
+    async def spawn(self, host: "Host", agent: str, prompt: str, tool_call_id: str) -> ChildEnd:
+        """Start a child and wait for its end."""
+        ...
+
+    async def take_up(self, host: "Host") -> None:
+        """End the children of a stay that was cut short, and tell how they ended."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Ties:
     """What ties a host to the worker that it lives in."""
@@ -132,16 +152,6 @@ class Stopping:
     reason: str = ""
     timed_out: bool = False
     mistake: BaseException | None = None
-
-
-@dataclass(slots=True)
-class _Waits:
-    """Calls that wait for a decision, and how long that has taken altogether."""
-
-    tasks: dict["asyncio.Task[object]", float] = field(default_factory=dict)
-    parking: set["asyncio.Task[object]"] = field(default_factory=set)
-    since: float = 0.0
-    total_s: float = 0.0
 
 
 class Host:
@@ -172,7 +182,9 @@ class Host:
         self._past: list[Past] | None = None
         self._turn = 0
         self._mail = held.mail
-        self._waits = _Waits()
+        self._waits = Waits(
+            park_after_s=ties.park_after_s, busy=lambda: bool(self.left.calls), halfway=lambda: bool(self.left.turns)
+        )
         self._executing: asyncio.Task[object] | None = None
 
     @property
@@ -265,30 +277,18 @@ class Host:
     async def permit(self, ask: ToolAsk) -> Verdict:
         """Ask whether a call may happen. A wait that is long gives the worker back; the run goes on elsewhere, later."""
         self._rest()
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("a host is asked from within a task")
-        waits, now = self._waits, self._loop.time()
-        if not waits.tasks:
-            waits.since = now
-        waits.tasks[task] = now
-        timer = self._loop.call_later(self._ties.park_after_s, self._consider_parking)
-        try:
+        with self._waits.waiting(parks=True):
             verdict = await self._deciding.permitting.permit(self.held, ask, self.emit)
-        except asyncio.CancelledError:
-            if task in waits.parking and task.uncancel() == 0:
-                raise Stopped("parked") from None
-            raise
-        finally:
-            timer.cancel()
-            waits.parking.discard(task)
-            del waits.tasks[task]
-            if not waits.tasks:
-                waits.total_s += self._loop.time() - waits.since
-        if not self._ties.alive():
-            self.stop("lost")
-            raise Stopped("lost")
+        self._require_lease()
         return verdict
+
+    async def ask(self, ask: ToolAsk, *, parks: bool = False) -> Answer:
+        """Decide about a call that another agent asks about; the worker is given back only if that agent outlives it."""
+        self._rest()
+        with self._waits.waiting(parks=parks):
+            answer = await self._deciding.permitting.ask(self.held, ask, self.emit)
+        self._require_lease()
+        return answer
 
     async def settle(self, ask: ToolAsk, end: ToolEnd) -> None:
         """Store the call's terminal event, then run what follows a tool's use."""
@@ -345,7 +345,7 @@ class Host:
     def close(self) -> None:
         """Let the run rest at the next place where it can: the worker ends. One that waits for a decision rests now."""
         self.closing = True
-        self._consider_parking()
+        self._waits.close()
 
     def ring(self) -> None:
         """Somebody may have said something."""
@@ -353,33 +353,20 @@ class Host:
 
     def waited_s(self) -> float:
         """How long calls of this stay have waited for decisions."""
-        waits = self._waits
-        return waits.total_s + (self._loop.time() - waits.since if waits.tasks else 0.0)
+        return self._waits.total_s()
 
     def _rest(self) -> None:
         """Go no further when the run is being stopped, or the lease is over: no side effect may follow."""
         if self.stopping.why is not None:
             raise Stopped(self.stopping.why)
-        if not self._ties.alive():
-            self.stop("lost")
-            raise Stopped("lost")
+        self._require_lease()
         if self.closing and not self.left.calls:
             raise Stopped("closing")
 
-    def _consider_parking(self) -> None:
-        """Give the worker back when every call that is left waits for a decision, and has for long."""
-        waits = self._waits
-        if not waits.tasks or self.left.calls:
-            if waits.tasks:
-                self._loop.call_later(self._ties.park_after_s, self._consider_parking)
-            return
-        youngest = max(waits.tasks.values())
-        if not self.closing and self._loop.time() - youngest < self._ties.park_after_s * 0.99:
-            return
-        for task in waits.tasks:
-            if task not in waits.parking:
-                waits.parking.add(task)
-                task.cancel()
+    def _require_lease(self) -> None:
+        if not self._ties.alive():
+            self.stop("lost")
+            raise Stopped("lost")
 
     def _could_not_store(self, failure: BaseException) -> None:
         if isinstance(failure, ValueError):

@@ -52,10 +52,12 @@ class Patches:
 
     # What people decide.
 
-    async def apply(self, ids: Sequence[str], *, by: str) -> list[Artifact]:
+    # `also` is stored when the decision begins to be carried out; what a crash cuts short after that is finished or taken back.
+
+    async def apply(self, ids: Sequence[str], *, by: str, also: Effect | None = None) -> list[Artifact]:
         """Write proposed patches of one run into its workspace, all or none."""
         patches = await self._patches(ids, "apply")
-        await self._write(patches, "apply", by=by, reason="")
+        await self._write(patches, "apply", WritePlan(writes=[], by=by), also)
         return [await self._artifacts.get(patch.artifact_id) for patch in patches]
 
     async def revert(self, artifact_id: str, *, by: str, reason: str = "") -> tuple[Artifact, str]:
@@ -63,10 +65,12 @@ class Patches:
         ((artifact, inverse),) = await self.revert_all([artifact_id], by=by, reason=reason)
         return artifact, inverse
 
-    async def revert_all(self, ids: Sequence[str], *, by: str, reason: str = "") -> list[tuple[Artifact, str]]:
+    async def revert_all(
+        self, ids: Sequence[str], *, by: str, reason: str = "", also: Effect | None = None
+    ) -> list[tuple[Artifact, str]]:
         """Take applied patches of one run back, all or none; each with the id of the patch that did it."""
         patches = await self._patches(ids, "revert")
-        inverses = await self._write(patches, "revert", by=by, reason=reason)
+        inverses = await self._write(patches, "revert", WritePlan(writes=[], by=by, reason=reason), also)
         return [(await self._artifacts.get(one.artifact_id), inverses[one.artifact_id]) for one in patches]
 
     async def reject(self, artifact_id: str, *, by: str, reason: str = "") -> Artifact:
@@ -74,7 +78,9 @@ class Patches:
         (artifact,) = await self.reject_all([artifact_id], by=by, reason=reason)
         return artifact
 
-    async def reject_all(self, ids: Sequence[str], *, by: str, reason: str = "") -> list[Artifact]:
+    async def reject_all(
+        self, ids: Sequence[str], *, by: str, reason: str = "", also: Effect | None = None
+    ) -> list[Artifact]:
         """Refuse proposed patches of one run, all at once."""
         patches = await self._patches(ids, "apply", whole=False)
         run_id, task_id = patches[0].run_id or "", patches[0].task_id or ""
@@ -89,6 +95,7 @@ class Patches:
             unwritten,
             *(change.effect for change in changes),
             self._messages.rejection(task_id, run_id, _told_to_the_agent(patches, by, reason), by=by),
+            also,
         )
         await self._telling.rejected(patches, changes, by, reason, effects)
         listener = await self._journal.reader.query(lambda db: active_run(db, task_id))
@@ -151,7 +158,9 @@ class Patches:
             )
         return sorted(found, key=lambda artifact: (artifact.created_ns, artifact.artifact_id))
 
-    async def _write(self, patches: Sequence[Artifact], verb: Verb, *, by: str, reason: str) -> Mapping[str, str]:
+    async def _write(
+        self, patches: Sequence[Artifact], verb: Verb, decided: WritePlan, also: Effect | None
+    ) -> Mapping[str, str]:
         """Write a batch and tell of it; for a revert, say which patch undid which."""
         place = await self._place(patches[0].run_id or "")
         async with self.locks.hold(place):
@@ -164,10 +173,10 @@ class Patches:
                 patches = sorted(patches, key=lambda one: (one.meta.applied_at or "", one.artifact_id), reverse=True)
             with await asyncio.to_thread(_opened, place) as root:
                 await self._unfinished.settle_held(root.path)
-                return await self._write_held(root, patches, verb, WritePlan(writes=[], by=by, reason=reason))
+                return await self._write_held(root, patches, verb, decided, also)
 
     async def _write_held(
-        self, root: Root, patches: Sequence[Artifact], verb: Verb, decided: WritePlan
+        self, root: Root, patches: Sequence[Artifact], verb: Verb, decided: WritePlan, also: Effect | None
     ) -> Mapping[str, str]:
         planned = await self._planned(root, patches, verb)
         drafts: list[Draft] = []
@@ -182,7 +191,10 @@ class Patches:
             else:
                 await self._telling.reverted(patches, drafts, decided.by or "", decided.reason, closing)
 
-        await self.applier.write(root, intent, changes, begin=self._journal.write, tell=tell)
+        async def begin(opening: Effect) -> None:
+            await self._journal.write(together(opening, also) or opening)
+
+        await self.applier.write(root, intent, changes, begin=begin, tell=tell)
         return {patch.artifact_id: draft.artifact.artifact_id for patch, draft in zip(patches, drafts, strict=False)}
 
     async def _place(self, run_id: str) -> Path:

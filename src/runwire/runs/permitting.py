@@ -1,4 +1,7 @@
-"""Permitting: the way of a call from wish to start. Policy, then grants, then people; `tool.invoked`; hooks; `tool.started`."""
+"""Permitting: the way of a call from wish to start. Policy, then grants, then people; `tool.invoked`; hooks; `tool.started`.
+
+Calls that another agent makes go the first half of it only: their start is that agent's own to tell.
+"""
 
 import asyncio
 import os
@@ -10,7 +13,7 @@ from pathlib import Path
 from msgspec import UNSET
 
 from runwire.errors import InvalidContent
-from runwire.host import Emit, Go, No, ToolAsk, Verdict
+from runwire.host import Answer, Emit, Go, No, ToolAsk, Verdict
 from runwire.ids import Ids
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved
 from runwire.protocol.events.policy import PolicyToolBlocked
@@ -24,7 +27,6 @@ from runwire.runs.hosting import Held
 from runwire.runs.policies import Policies
 from runwire.runs.policy import Bounds, Decision, HookSpec, Policy, decide, lets_pass
 from runwire.runs.shellwords import Reading, read
-from runwire.runs.task import Task
 
 _DURABLE_FIRST = frozenset({"writes", "executes", "network"})
 
@@ -47,6 +49,9 @@ class Surroundings:
 class _Allowed:
     ask: ToolAsk
     changed_by: str | None = None
+    policy_id: str = ""
+    by: str = "policy"
+    scope: str = "once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ class _Refused:
     policy_id: str
     code: str = "policy_denied"
     stop: bool = False
+    by: str = "policy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,8 @@ class _Run:
     place: Place
     policies: tuple[Policy, ...]
     bounds: Bounds
+    forgetful: bool = False
+    """Whether a call that asks once more after its answer means another thing; our own calls never do."""
 
 
 class Permits:
@@ -99,33 +107,56 @@ class Permits:
             return No(found.reason, found.stop)
         return await self._begin(run, found)
 
-    def _run(self, held: Held, emit: Emit) -> _Run:
+    async def ask(self, held: Held, ask: ToolAsk, emit: Emit) -> Answer:
+        """Decide about a call that is another agent's to make; wait as long as that takes. Stores `approval.*` only."""
+        found = await self._decided(self._run(held, emit, forgetful=True), ask)
+        if isinstance(found, _Refused):
+            return Answer(
+                allowed=False,
+                input=ask.input,
+                told=found.reason,
+                stop=found.stop,
+                by=found.by,
+                policy_id=found.policy_id,
+            )
+        return Answer(
+            allowed=True,
+            input=found.ask.input,
+            edited=found.changed_by is not None,
+            scope=found.scope,
+            by=found.by,
+            policy_id=found.policy_id,
+        )
+
+    def _run(self, held: Held, emit: Emit, *, forgetful: bool = False) -> _Run:
         settled = self._policies.bounds(held.task)
         # Tools know the workspace by its real path, and so must rules and grants.
         workspace = os.path.realpath(held.workspace)
         return _Run(
             held=held,
             emit=emit,
-            asker=asker_of(held.task, workspace),
+            asker=asker_of(held, workspace),
             place=place_of(self._surroundings, workspace, settled),
             policies=self._policies.of(held.task),
             bounds=settled,
+            forgetful=forgetful,
         )
 
     async def _decided(self, run: _Run, ask: ToolAsk) -> _Allowed | _Refused:
         reading = None if ask.argv_text is None else read(ask.argv_text)
         decision = decide(run.policies, ask, reading, run.place)
         if decision.action == "ask":
-            if await self._granted(run, ask, reading, decision):
-                return _Allowed(ask)
-            return await self._answered(run, ask, reading, decision)
+            granted = None if ask.needs_person else await self._granted(run, ask, reading, decision)
+            return granted or await self._answered(run, ask, reading, decision)
         if run.held.info.story.run.pending_approvals:
             # An earlier worker asked about it, when the rules were others.
             await self._withdraw(run, await self._approvals.of_call(run.held.run_id, ask.tool_call_id))
-        return _Allowed(ask) if decision.action == "allow" else _Refused(decision.reason, decision.policy_id)
+        if decision.action == "allow":
+            return _Allowed(ask, policy_id=decision.policy_id)
+        return _Refused(decision.reason, decision.policy_id)
 
-    async def _granted(self, run: _Run, ask: ToolAsk, reading: Reading | None, decision: Decision) -> bool:
-        """Whether grants allow a call; then that is told as an approval, asked and answered at once."""
+    async def _granted(self, run: _Run, ask: ToolAsk, reading: Reading | None, decision: Decision) -> _Allowed | None:
+        """Allow a call that grants cover; that is told as an approval, asked and answered at once."""
         place, policies = run.place, run.policies
         found = covering(
             await self._grants.live(run.asker),
@@ -135,10 +166,11 @@ class Permits:
             lambda segment: lets_pass(policies, ask, segment, place),
         )
         if found is None:
-            return False
+            return None
         await self._withdraw(run, await self._approvals.of_call(run.held.run_id, ask.tool_call_id))
         approval_id = self._ids.new("appr")
         digest = digest_of(ask, run.asker, run.place)
+        by = f"grant:{','.join(grant.grant_id for grant in found)}"
         try:
             await run.emit(
                 ApprovalRequested(
@@ -154,14 +186,14 @@ class Permits:
                 ApprovalResolved(
                     approval_id=approval_id,
                     decision="approved",
-                    by=f"grant:{','.join(grant.grant_id for grant in found)}",
+                    by=by,
                     scope=found[0].scope,
                 ),
                 also=self._grants.use(found),
             )
         except GrantRevoked:
-            return False
-        return True
+            return None
+        return _Allowed(ask, policy_id=f"approval:{approval_id}", by=by, scope=found[0].scope)
 
     async def _answered(
         self, run: _Run, ask: ToolAsk, reading: Reading | None, decision: Decision
@@ -169,7 +201,7 @@ class Permits:
         """What a person says about exactly this call; a question that an earlier worker asked is taken up again."""
         digest = digest_of(ask, run.asker, run.place)
         earlier = await self._approvals.of_call(run.held.run_id, ask.tool_call_id)
-        if earlier is not None and earlier.digest != digest:
+        if earlier is not None and (earlier.digest != digest or self._is_spent(run, earlier)):
             await self._withdraw(run, earlier)
             earlier = None
         if earlier is None:
@@ -183,17 +215,26 @@ class Permits:
                 timeout_s=run.bounds.approval_timeout_s,
             )
             earlier = await self._approvals.request(question, run.emit)
-        return self._read_answer(run, ask, await self._approvals.wait(earlier.approval_id))
+        approval = await self._approvals.wait(earlier.approval_id)
+        run.held.used.add(approval.approval_id)
+        return self._read_answer(run, ask, approval)
+
+    @staticmethod
+    def _is_spent(run: _Run, approval: Approval) -> bool:
+        """Whether an answer has done its work: the agent has it, and asks about something else in the same words."""
+        return run.forgetful and not approval.pending and approval.approval_id in run.held.used
 
     def _read_answer(self, run: _Run, ask: ToolAsk, approval: Approval) -> _Allowed | _Refused:
         policy_id, answer = f"approval:{approval.approval_id}", approval.answer
         if answer is None:
-            return _Refused(f"nobody decided in {approval.patience_s} s", policy_id, code="approval_timed_out")
+            reason = f"nobody decided in {approval.patience_s} s"
+            return _Refused(reason, policy_id, code="approval_timed_out", by="system")
         if answer.decision == "denied":
             reason = f"denied: {answer.comment}" if answer.comment else f"denied by {answer.by}"
-            return _Refused(reason, policy_id, code="approval_denied", stop=answer.stop)
+            return _Refused(reason, policy_id, code="approval_denied", stop=answer.stop, by=answer.by)
+        scope = "once" if approval.grant_id is None else answer.scope
         if answer.edited_input is None:
-            return _Allowed(ask)
+            return _Allowed(ask, policy_id=policy_id, by=answer.by, scope=scope)
         try:
             edited = ask.recheck(answer.edited_input)
         except (ValueError, InvalidContent) as wrong:
@@ -202,7 +243,7 @@ class Permits:
         decision = decide(run.policies, edited, reading, run.place)
         if decision.action == "deny":
             return _Refused(f"the edited input is not allowed: {decision.reason}", decision.policy_id)
-        return _Allowed(edited, answer.by)
+        return _Allowed(edited, answer.by, policy_id=policy_id, by=answer.by, scope=scope)
 
     async def _withdraw(self, run: _Run, approval: Approval | None) -> None:
         if approval is not None and approval.pending:
@@ -259,9 +300,10 @@ class Permits:
         return _Allowed(found.ask, found.changed_by or f"hook:{hook.name}")
 
 
-def asker_of(task: Task, workspace: str) -> Asker:
-    """Who the calls of a task are made by, as grants see it."""
-    return Asker(agent=task.agent, workspace=workspace, task_id=task.task_id, session_id=task.session_id)
+def asker_of(held: Held, workspace: str) -> Asker:
+    """Who the calls of a run are made by, as grants see it: a child's agent may be another than its task's."""
+    task = held.task
+    return Asker(agent=held.info.birth.agent, workspace=workspace, task_id=task.task_id, session_id=task.session_id)
 
 
 def place_of(surroundings: Surroundings, workspace: str, settled: Bounds) -> Place:

@@ -35,6 +35,8 @@ _PRESETS: Mapping[str, Mapping[str, Action]] = MappingProxyType(
         "deny": dict.fromkeys(EFFECTS, "deny"),
     }
 )
+# What these allow, nobody has allowed by name.
+_BY_DEFAULT = frozenset({"preset:default", "preset:ask", "preset:read_only"})
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _Names = list[Annotated[str, Meta(min_length=1, max_length=1024)]]
 
@@ -199,7 +201,14 @@ def decide(policies: Sequence[Policy], ask: ToolAsk, reading: Reading | None, pl
     if floor is not None:
         return Decision("deny", floor.policy_id, floor.reason)
     found = [_decided(policy, ask, reading, place) for policy in policies or [Policy()]]
-    return max(found, key=lambda decision: _STRICTNESS[decision.action])
+    strictest = max(found, key=lambda decision: _STRICTNESS[decision.action])
+    if strictest.action != "allow":
+        return strictest
+    if ask.needs_person:
+        return Decision("ask", "agent", "the agent asks what only a person can answer")
+    if ask.insists and all(decision.policy_id in _BY_DEFAULT for decision in found):
+        return Decision("ask", "agent", "the agent asks before it does this")
+    return strictest
 
 
 def lets_pass(policies: Sequence[Policy], ask: ToolAsk, segment: Segment, place: Place) -> bool:
@@ -237,7 +246,12 @@ def _unruled(policy: Policy, ask: ToolAsk, by_tool: tuple[str, Action] | None, p
         found.append(Decision(action, policy_id, _said(action, f"policy on what {_EFFECT_TEXT[effect]}")))
     # What touches nothing is nobody's concern, unless everything has to be allowed by name.
     nothing = Decision("deny" if policy.default == "deny" else "allow", f"preset:{policy.default}", "policy")
-    return max(found, key=lambda one: _STRICTNESS[one.action], default=nothing)
+    return max(found, key=_weight, default=nothing)
+
+
+def _weight(decision: Decision) -> tuple[int, bool]:
+    """How strict a decision is. What is allowed by default only weighs more than what is allowed by name."""
+    return _STRICTNESS[decision.action], decision.action == "allow" and decision.policy_id in _BY_DEFAULT
 
 
 _EFFECT_TEXT: Mapping[str, str] = MappingProxyType(

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from runwire.clock import rfc3339
 from runwire.errors import Conflict, RunNotFound
 from runwire.host import Past
+from runwire.journal.bell.topics import control
 from runwire.journal.records import Claimed
 from runwire.protocol.events.run import RunQueued, RunStarted
 from runwire.protocol.events.user import UserMessage
@@ -79,6 +80,9 @@ class Queue:
         if renewing:
             self._lease.renewed(row, began_s)
         if claiming.ended is not None:
+            for child in claiming.orphans:
+                self._ground.journal.signal(control(child))
+            self._due = self._due or bool(claiming.orphans)
             return None
         spent = candidate.task.inherited_cost_micros_usd
         if candidate.runs_of_task > 1:

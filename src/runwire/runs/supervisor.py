@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from runwire.host import Ended, Executor, Failed, Finished, Past, RunFacts, Stopped
+from runwire.host import Ended, Executor, Failed, Past, RunFacts, Stopped
 from runwire.journal.bell.topics import QUEUE, control
 from runwire.journal.journal import Journal
 from runwire.protocol.events.agent import AgentStateChanged
@@ -12,7 +12,7 @@ from runwire.protocol.events.run import RunQueued
 from runwire.protocol.events.user import UserMessage
 from runwire.protocol.payload import Payload
 from runwire.runs.ending import ApprovalsMoved, cancelled, denials, over, pending_approvals, terminal, totals
-from runwire.runs.hosting import Deciding, Ground, Held, Host, Spawn, Terms, Ties
+from runwire.runs.hosting import Deciding, Ground, Held, Host, Parenting, Terms, Ties
 from runwire.runs.past import birth_of, read_chain, read_run, resumed_from, waited_ns
 from runwire.runs.recovering import left_open
 from runwire.runs.rows.queue import find_entry, give_back, park
@@ -85,15 +85,15 @@ class Supervisor:
         executors: Mapping[str, Executor],
         deciding: Deciding,
         unsealed: Callable[[Task], Awaitable[Task]],
-        spawn: Spawn,
+        children: Parenting,
         manners: Manners = Manners(),  # noqa: B008 - it is frozen
     ) -> None:
-        """Carry runs of these executors; `unsealed` gives a task its secrets, `spawn` starts children."""
+        """Carry runs of these executors; `unsealed` gives a task its secrets."""
         self._ground = ground
         self._executors = executors
         self._deciding = deciding
         self._unsealed = unsealed
-        self._spawn = spawn
+        self._children = children
         self._manners = manners
         self._hosts: dict[str, Host] = {}
         self._at_rest = asyncio.Event()
@@ -138,7 +138,7 @@ class Supervisor:
         task = await self._unsealed(held.task)
         own = [one for one in past if one.run_id == held.run_id]
         facts = _facts(held, task, own, self._deciding.terms(held.task))
-        ties = Ties(alive=alive, spawn=self._spawn, park_after_s=self._manners.park_after_s)
+        ties = Ties(alive=alive, spawn=self._children.spawn, park_after_s=self._manners.park_after_s)
         host = Host(held=held, ground=self._ground, deciding=self._deciding, facts=facts, ties=ties)
         host.begin(past)
         return host, own
@@ -150,11 +150,11 @@ class Supervisor:
         return (host.facts.timeout_s or 0.0) - used_ns / _NS
 
     async def _work(self, host: Host) -> Outcome:
-        name = f"{host.facts.agent}:{host.facts.kind}"
-        executor = self._executors.get(name) or self._executors.get(host.facts.agent)
+        executor = executor_for(self._executors, host.facts.agent, host.facts.kind)
         if executor is None:
-            return Failed("agent_unavailable", f"this worker has no executor for {name}")
-        working = asyncio.get_running_loop().create_task(_outcome(executor, host))
+            missing = f"this worker has no executor for {host.facts.agent}:{host.facts.kind}"
+            return Failed("agent_unavailable", missing)
+        working = asyncio.get_running_loop().create_task(_outcome(executor, host, self._children))
         host.execute(working)
         try:
             return await asyncio.shield(working)
@@ -229,8 +229,9 @@ class Supervisor:
             ends = host.left.cancelled(now_ns, stopping.by, stopping.reason)
             last = cancelled(stopping.by, stopping.reason, sums)
         else:
-            by, comment = "system", "run ended"
-            code = "run_ended" if isinstance(ended, Finished) else ended.code
+            by, comment, code = "system", "the run ended", "run_ended"
+            if isinstance(ended, Failed):
+                comment, code = f"the run failed: {ended.message}", ended.code
             ends = host.left.interrupted(now_ns, code=code, message="the run ended", will_retry=False)
             last = terminal(ended, sums)
         pending: list[str] = []
@@ -261,6 +262,12 @@ class Supervisor:
         await journal.append_all(held.run_id, told, lease=held.generation, also=effect)
 
 
+def executor_for(executors: Mapping[str, Executor], agent: str, kind: str) -> Executor | None:
+    """What does the work of an agent: known for it and the kind, for it alone, or for the family that it names (`acp:…`)."""
+    family = agent.partition(":")[0]
+    return executors.get(f"{agent}:{kind}") or executors.get(agent) or executors.get(family)
+
+
 class _Limit:
     """Ends a run that has taken all its time."""
 
@@ -283,9 +290,10 @@ class _Limit:
             self._host.time_out()
 
 
-async def _outcome(executor: Executor, host: Host) -> Outcome:
+async def _outcome(executor: Executor, host: Host, children: Parenting) -> Outcome:
     """What became of the executor, as a value. This is a task's root: whatever it raises, the run is told of it."""
     try:
+        await children.take_up(host)
         return await executor.run(host)
     except Stopped as stopped:
         return stopped

@@ -1,7 +1,8 @@
 """A host in memory: an executor's whole run without a worker, a queue or a store."""
 
+import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import UNSET
@@ -9,6 +10,7 @@ from msgspec import UNSET
 from runwire.clock import Clock, rfc3339
 from runwire.errors import ArtifactNotFound
 from runwire.host import (
+    Answer,
     ChildEnd,
     Ended,
     Finished,
@@ -39,6 +41,9 @@ from runwire.testing.clock import ManualClock
 
 Decide = Callable[[ToolAsk], Awaitable[Verdict]]
 """What a host answers when it is asked whether a call may happen."""
+
+Respond = Callable[[ToolAsk], Coroutine[None, None, Answer]]
+"""What a host answers when another agent asks about a call."""
 
 
 def run_facts(
@@ -77,6 +82,23 @@ async def allow(ask: ToolAsk) -> Verdict:
     return Go(ask.input, None)
 
 
+async def agree(ask: ToolAsk) -> Answer:
+    """Approve whatever another agent asks about."""
+    return Answer(allowed=True, input=ask.input, by="operator")
+
+
+def answers(*scripted: Answer) -> Respond:
+    """Give these answers, one a question, in order."""
+    left = list(scripted)
+
+    async def next_answer(ask: ToolAsk) -> Answer:
+        if not left:
+            raise AssertionError(f"nobody expected to be asked about {ask.summary!r}")
+        return left.pop(0)
+
+    return next_answer
+
+
 class FakeHost:
     """Keeps events and artifacts in lists. `log` holds everything in order, pieces of streams included."""
 
@@ -86,11 +108,13 @@ class FakeHost:
         facts: RunFacts | None = None,
         past: Sequence[Past] | None = None,
         decide: Decide = allow,
+        respond: Respond = agree,
         clock: Clock | None = None,
     ) -> None:
         """Begin with the given past, or with the birth of a run."""
         self._facts = facts or run_facts()
         self._decide = decide
+        self._respond = respond
         self._clock = clock or ManualClock()
         self._cost_micros_usd = 0
         self._drafts: dict[str, tuple[Artifact, bytes]] = {}
@@ -207,6 +231,24 @@ class FakeHost:
             self.emit(*refusal(ask, verdict, f"appr_{len(self.asked):026d}"))
         return verdict
 
+    async def ask(self, ask: ToolAsk, *, parks: bool = False) -> Answer:
+        """Answer as told to. An answer that is not by policy has the events of an approval, which waits meanwhile."""
+        del parks
+        self.asked.append(ask)
+        approval_id = f"appr_{len(self.asked):026d}"
+        answering = asyncio.get_running_loop().create_task(self._respond(ask))
+        try:
+            # One that comes at once may be a policy's; whoever takes time is a person.
+            await asyncio.sleep(0)
+            if not answering.done() or answering.result().by != "policy":
+                self.emit(_question(ask, approval_id))
+            answer = await answering
+        finally:
+            answering.cancel()
+        if answer.by != "policy":
+            self.emit(_resolution(approval_id, answer))
+        return answer
+
     async def settle(self, ask: ToolAsk, end: ToolEnd) -> None:
         """Append the end of a call."""
         self.emit(terminal(ask, end), kept=end.drafts)
@@ -281,15 +323,31 @@ def invocation(ask: ToolAsk, go: Go) -> tuple[Payload, Payload]:
 def refusal(ask: ToolAsk, no: No, approval_id: str) -> Iterable[Payload]:
     """The events of a call that may not happen; one that also ends the run was denied by a person."""
     if no.stop:
-        yield ApprovalRequested(
-            approval_id=approval_id,
-            tool_call_id=ask.tool_call_id,
-            kind=ask.tool_name,
-            summary=ask.summary,
-            policy_reason="asked",
-        )
+        yield _question(ask, approval_id)
         yield ApprovalResolved(approval_id=approval_id, decision="denied", by="operator", comment=no.told, stop=True)
     yield PolicyToolBlocked(tool_call_id=ask.tool_call_id, tool_name=ask.tool_name, reason=no.told, kind=ask.kind)
+
+
+def _question(ask: ToolAsk, approval_id: str) -> ApprovalRequested:
+    return ApprovalRequested(
+        approval_id=approval_id,
+        tool_call_id=ask.tool_call_id,
+        kind=ask.tool_name,
+        summary=ask.summary,
+        policy_reason="asked",
+    )
+
+
+def _resolution(approval_id: str, answer: Answer) -> ApprovalResolved:
+    return ApprovalResolved(
+        approval_id=approval_id,
+        decision="approved" if answer.allowed else "denied",
+        by=answer.by or "operator",
+        comment=answer.told,
+        scope=answer.scope,
+        edited_input=dict(answer.input) if answer.edited else UNSET,
+        stop=True if answer.stop else UNSET,
+    )
 
 
 def _birth(facts: RunFacts) -> tuple[Payload, ...]:

@@ -118,6 +118,9 @@ class RunState(Record):
     workspace_path: str | None = None
     workspace_mode: str | None = None
     prior_run_id: str | None = None
+    parent_run_id: str | None = None
+    worker_id: str | None = None
+    """Who works on it, or did last."""
     checkpoint_id: str | None = None
     turns: int = 0
     input_tokens: int = 0
@@ -170,13 +173,16 @@ def _queued(state: RunState, payload: RunQueued, at_ns: int) -> RunState:
         workspace_path=payload.workspace_path,
         workspace_mode=payload.workspace_mode,
         prior_run_id=payload.prior_run_id or state.prior_run_id,
+        parent_run_id=state.parent_run_id if isinstance(payload.parent_run_id, UnsetType) else payload.parent_run_id,
         queued_ns=at_ns,
     )
 
 
 def _started(state: RunState, payload: RunStarted, at_ns: int) -> RunState:
     first = at_ns if state.started_ns is None else state.started_ns
-    return replace(state, status=_moved(state, payload.type), started_ns=first)
+    return replace(
+        state, status=_moved(state, payload.type), started_ns=first, worker_id=payload.worker_id or state.worker_id
+    )
 
 
 def _resumed(state: RunState, payload: RunResumedFromEvent, _: int) -> RunState:

@@ -1,5 +1,6 @@
 """Rows of workers: how long each may keep the runs it holds. SQL, nothing else."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -29,6 +30,17 @@ def find_worker(db: apsw.Connection, worker_id: str) -> WorkerRow | None:
     """One worker."""
     row = db.execute(f"{_SELECT} WHERE worker_id = ?", (worker_id,)).fetchone()
     return None if row is None else WorkerRow(*row)
+
+
+def leases_of(db: apsw.Connection, run_ids: Sequence[str]) -> dict[str, int]:
+    """Until when the runs that somebody holds are that worker's own."""
+    marks = ",".join("?" * len(run_ids))
+    rows = db.execute(
+        "SELECT q.run_id, w.lease_until_ns FROM queue q JOIN workers w ON w.worker_id = q.worker_id "
+        f"WHERE q.run_id IN ({marks})",
+        tuple(run_ids),
+    )
+    return {str(run_id): int(until_ns) for run_id, until_ns in rows}
 
 
 def list_workers(db: apsw.Connection) -> list[WorkerRow]:
