@@ -1,0 +1,64 @@
+"""The questions of an agent. Watched, they are told as the stream shows them; driven, the run's own approvals tell of them."""
+
+from collections.abc import Sequence
+
+from runwire.agents.dialect import Question, Telling
+from runwire.agents.told import Told
+from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved
+
+
+class Questions:
+    """Keeps the questions that are open."""
+
+    def __init__(self, telling: Telling, told: Told) -> None:
+        """Tell of questions."""
+        self._telling = telling
+        self._told = told
+        self._open: dict[str, Question] = {}
+
+    @property
+    def open(self) -> Sequence[str]:
+        """The ids of what is not answered yet."""
+        return tuple(self._open)
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def get(self, question_id: str) -> Question | None:
+        """A question that is open."""
+        return self._open.get(question_id)
+
+    def of_call(self, tool_call_id: str) -> Question | None:
+        """The open question about a call."""
+        return next((one for one in self._open.values() if one.tool_call_id == tool_call_id), None)
+
+    def ask(self, question: Question) -> None:
+        """Ask, unless that very question is open already."""
+        if question.question_id in self._open:
+            return
+        self._open[question.question_id] = question
+        if self._telling.driven:
+            self._told.say(question)
+            return
+        self._told.say(
+            ApprovalRequested(
+                approval_id=question.question_id,
+                tool_call_id=question.tool_call_id,
+                kind=question.tool_name,
+                summary=question.summary,
+                policy_reason=question.reason,
+                input=dict(question.input),
+                effects=[*sorted(question.effects)],
+            )
+        )
+
+    def answer(self, question_id: str, *, allowed: bool, by: str, comment: str) -> Question | None:
+        """A decision was taken; the question, if it was open."""
+        question = self._open.pop(question_id, None)
+        if question is not None and not self._telling.driven:
+            self._told.say(
+                ApprovalResolved(
+                    approval_id=question_id, decision="approved" if allowed else "denied", by=by, comment=comment
+                )
+            )
+        return question

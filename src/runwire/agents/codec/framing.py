@@ -1,0 +1,158 @@
+"""Bytes of a stream into frames: lines, or server-sent events, whichever the stream turns out to be.
+
+Lines end at the byte `\\n` and nowhere else: what other readers take for the end of a line is text in here.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+LINE_LIMIT_BYTES = 64 * 1024 * 1024
+"""A line that is longer is handed on in parts, so that memory stays bounded."""
+
+_SSE_FIELDS = (b"event:", b"data:", b"id:", b"retry:", b":")
+_BOM = b"\xef\xbb\xbf"
+
+
+class Frame(Struct, frozen=True, gc=False):
+    """One thing that an agent said."""
+
+    data: bytes
+    name: str = ""
+    """The event's name, where the framing has names."""
+
+
+class Lines:
+    """Cuts a stream into lines, whatever pieces it comes in. Empty lines are no frames."""
+
+    def __init__(self, *, limit_bytes: int = LINE_LIMIT_BYTES) -> None:
+        """Hold at most so much of a line that has not ended."""
+        self._limit = limit_bytes
+        self._parts: list[bytes] = []
+        self._held = 0
+
+    def feed(self, piece: bytes) -> Iterator[Frame]:
+        """Take the next bytes and give the lines that they complete."""
+        *whole, rest = piece.split(b"\n")
+        if whole:
+            if self._parts:
+                self._parts.append(whole[0])
+                whole[0] = b"".join(self._parts)
+                self._parts.clear()
+                self._held = 0
+            for line in whole:
+                # Carriage returns before the end belong to the ending.
+                if stripped := line.rstrip(b"\r"):
+                    yield Frame(stripped)
+        if rest:
+            self._parts.append(rest)
+            self._held += len(rest)
+            if self._held > self._limit:
+                yield from self._rest()
+
+    def end(self) -> Iterator[Frame]:
+        """The stream is over: what has come of a last line is one, cut or not."""
+        yield from self._rest()
+
+    def _rest(self) -> Iterator[Frame]:
+        rest = b"".join(self._parts).rstrip(b"\r")
+        self._parts.clear()
+        self._held = 0
+        if rest:
+            yield Frame(rest)
+
+
+class Events:
+    """Cuts a stream of server-sent events into frames; comments and fields that say nothing are passed over."""
+
+    def __init__(self, *, limit_bytes: int = LINE_LIMIT_BYTES) -> None:
+        """Hold at most so much of an event that has not ended."""
+        self._limit = limit_bytes
+        self._buffer = bytearray()
+        self._name = ""
+        self._data: list[bytes] = []
+        self._held = 0
+
+    def feed(self, piece: bytes) -> Iterator[Frame]:
+        """Take the next bytes and give the events that they complete."""
+        *whole, rest = piece.split(b"\n")
+        if whole and self._buffer:
+            whole[0] = bytes(self._buffer) + whole[0]
+            self._buffer.clear()
+        for line in whole:
+            yield from self._line(line.rstrip(b"\r"))
+        self._buffer += rest
+        if len(self._buffer) > self._limit:
+            long = bytes(self._buffer)
+            self._buffer.clear()
+            yield from self._line(long)
+            yield from self._event()
+
+    def end(self) -> Iterator[Frame]:
+        """The stream is over: an event without its empty line is taken as it is."""
+        rest = bytes(self._buffer)
+        self._buffer.clear()
+        if rest:
+            yield from self._line(rest.rstrip(b"\r"))
+        yield from self._event()
+
+    def _line(self, line: bytes) -> Iterator[Frame]:
+        if not line:
+            yield from self._event()
+            return
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            self._data.append(value)
+            self._held += len(value)
+            if self._held > self._limit:
+                yield from self._event()
+        elif field == b"event":
+            self._name = value.decode("utf-8", "replace")
+        elif field not in {b"", b"id", b"retry"}:
+            # Not of this framing at all: kept, for whoever reads it to say so.
+            yield Frame(line)
+
+    def _event(self) -> Iterator[Frame]:
+        name, data = self._name, self._data
+        self._name, self._data, self._held = "", [], 0
+        if data:
+            yield Frame(b"\n".join(data), name)
+
+
+class Framer:
+    """Finds out how a stream is framed from its first bytes, then cuts it so."""
+
+    def __init__(self, *, limit_bytes: int = LINE_LIMIT_BYTES) -> None:
+        """Cut frames of at most so many bytes."""
+        self._limit = limit_bytes
+        self._first = b""
+        self._cutter: Lines | Events | None = None
+
+    def feed(self, piece: bytes) -> Iterator[Frame]:
+        """Take the next bytes and give the frames that they complete."""
+        if self._cutter is not None:
+            return self._cutter.feed(piece)
+        first = (self._first + piece).removeprefix(_BOM).lstrip(b"\r\n")
+        if not first or self._is_open(first):
+            self._first = first
+            return iter(())
+        return self._begin(first).feed(first)
+
+    def end(self) -> Iterator[Frame]:
+        """The stream is over."""
+        if self._cutter is None:
+            cutter = self._begin(self._first)
+            yield from cutter.feed(self._first)
+        if self._cutter is not None:
+            yield from self._cutter.end()
+
+    def _is_open(self, first: bytes) -> bool:
+        """Whether the first bytes could still become either."""
+        return _BOM.startswith(first) or any(field.startswith(first) and first != field for field in _SSE_FIELDS)
+
+    def _begin(self, first: bytes) -> Lines | Events:
+        kind = Events if first.startswith(_SSE_FIELDS) else Lines
+        self._first = b""
+        self._cutter = kind(limit_bytes=self._limit)
+        return self._cutter

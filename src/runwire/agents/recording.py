@@ -1,0 +1,91 @@
+"""What a dialect tells becomes the events of a run: stream text is offered, long results become artifacts, money is counted."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
+
+from runwire.agents.dialect import Body, Item
+from runwire.agents.told import is_piece
+from runwire.journal.artifact import ArtifactMeta, NewArtifact
+from runwire.protocol.events.tool import ToolCancelled, ToolCompleted, ToolFailed, ToolTimedOut
+from runwire.protocol.events.turn import TurnCompleted, TurnFailed
+from runwire.protocol.payload import Opaque, Payload
+from runwire.protocol.stream import Delta
+
+if TYPE_CHECKING:
+    from runwire.journal.artifact import Draft
+    from runwire.journal.records import Stored
+
+Ended = ToolCompleted | ToolFailed | ToolCancelled | ToolTimedOut
+
+
+class Place(Protocol):
+    """Where events go: the part of a run's host that recording needs."""
+
+    def emit(self, *payloads: Payload, kept: "Sequence[Draft]" = ()) -> "Awaitable[Stored]":
+        """Append all or none."""
+        ...
+
+    async def offer(self, delta: Delta) -> None:
+        """Hand over a piece of stream text."""
+        ...
+
+    async def draft(self, new: NewArtifact, body: bytes) -> "Draft":
+        """Make an artifact's body safe."""
+        ...
+
+    def spend(self, cost_micros_usd: int) -> None:
+        """Count money."""
+        ...
+
+
+class Recorder:
+    """Puts items into a run, in order. What is neither an event nor belongs to one is left to the caller."""
+
+    def __init__(self, place: Place, *, tool_ended: Callable[[Ended], Awaitable[None]] | None = None) -> None:
+        """Record into a place; `tool_ended` is awaited after the end of each call is told."""
+        self._place = place
+        self._tool_ended = tool_ended
+        self._bodies: dict[str, Draft] = {}
+
+    async def record(self, items: Sequence[Item]) -> None:
+        """Tell what happened."""
+        waiting: list[Payload] = []
+        kept: list[Draft] = []
+        for item in items:
+            if is_piece(item):
+                self._flush(waiting, kept)
+                await self._place.offer(item)  # type: ignore[arg-type] # a piece of stream text is a Delta
+            elif isinstance(item, Body):
+                await self._keep(item)
+            elif isinstance(item, Payload):
+                if isinstance(item, (TurnCompleted, TurnFailed)):
+                    self._place.spend(item.cost_micros_usd or 0)
+                if not isinstance(item, Ended):
+                    waiting.append(item)
+                    continue
+                draft = self._bodies.pop(item.tool_call_id, None)
+                if draft is not None:
+                    kept.append(draft)
+                    item = replace(item, result_artifact_id=draft.artifact.artifact_id)
+                waiting.append(item)
+                if self._tool_ended is not None:
+                    self._flush(waiting, kept)
+                    await self._tool_ended(item)
+            elif isinstance(item, Opaque):
+                raise TypeError(f"{item.type} is not an event that an agent may tell")
+        self._flush(waiting, kept)
+
+    def _flush(self, waiting: list[Payload], kept: "list[Draft]") -> None:
+        if waiting:
+            self._place.emit(*waiting, kept=tuple(kept))
+            waiting.clear()
+            kept.clear()
+
+    async def _keep(self, body: Body) -> None:
+        if body.text is None or body.tool_call_id is None:
+            return
+        meta = ArtifactMeta(mime=body.mime, summary=body.summary, produced_by_tool_call_id=body.tool_call_id)
+        new = NewArtifact("tool_result_blob", meta)
+        self._bodies[body.tool_call_id] = await self._place.draft(new, body.text.encode("utf-8", "replace"))
