@@ -1,4 +1,4 @@
-# Every target sets up what it needs; a fresh machine with Python 3.11+ and Node 20 needs nothing else.
+# Every target sets up what it needs; a fresh machine with Python 3.11+ and Node 20 needs nothing else. With Go, zot is tested too.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -31,11 +31,16 @@ run: $(SETUP) ## Start the gateway
 test: $(SETUP) $(BROWSER) ## Run the tests
 	@scripts/chromium
 	@scripts/bubblewrap
+	@scripts/agents
 	@$(PYTHON) -m pytest
 
 $(BROWSER): tests/browser/package.json tests/browser/package-lock.json
 	@cd tests/browser && npm ci --no-audit --no-fund
 	@touch $@
+
+.PHONY: agents
+agents: ## Install the real agents that the tests talk to
+	@scripts/agents
 
 .PHONY: endurance
 endurance: $(SETUP) ## Run the long tests: kill -9 under load, soak
@@ -70,5 +75,5 @@ lock: ## Resolve the dependencies anew and pin them
 
 .PHONY: clean
 clean: ## Remove everything that the other targets made
-	@rm -rf $(VENV) tests/browser/node_modules bench/.cache dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .agents tests/browser/node_modules bench/.cache dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

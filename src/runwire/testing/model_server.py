@@ -5,17 +5,15 @@ their prices, can be used. Requests are checked as the real servers check them: 
 refused here.
 """
 
-import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from http import HTTPStatus
-from typing import Literal, Self
+from typing import Literal
 
 import msgspec
 
 from runwire.native.loop.state import Usage
+from runwire.testing.model_http import LoopbackServer, Reply, Request
 from runwire.testing.model_manners import complaint_of, count_images
 from runwire.testing.model_wires import (
     Answer,
@@ -38,8 +36,6 @@ TEXT = "Zwölf Boxkämpfer jagen Viktor: いろはにほへと 👩‍👩‍�
 RETRY_AFTER_S = 7
 
 _PATHS: Mapping[str, Wire] = {"/v1/chat/completions": "openai", "/v1/messages": "anthropic"}
-
-_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,32 +136,16 @@ BEHAVIOURS: Mapping[str, Plan] = {
 }
 
 
-class ModelServer:
+class ModelServer(LoopbackServer):
     """Serves models until it is closed; `async with ModelServer() as server`."""
 
     def __init__(self, *, answers: Sequence[Answer] = (), plans: Mapping[str, Plan] = BEHAVIOURS) -> None:
         """The model named `script` gives these answers, one a call; the others do what `plans` say of their names."""
+        super().__init__(self._take)
         self.requests: list[Asked] = []
         self._plans = plans
         self._answers = list(answers)
         self._failures: Counter[str] = Counter()
-        self._connections: set[asyncio.StreamWriter] = set()
-        self._changed = asyncio.Condition()
-        self._server: asyncio.Server | None = None
-        self.url = ""
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        assert self._server is not None
-        self._server.close()
-        for writer in tuple(self._connections):
-            writer.transport.abort()
-        await self.until(lambda: not self._connections)
-        await self._server.wait_closed()
 
     def base_url(self, wire: Wire) -> str:
         """What an SDK of this wire is given as its base URL."""
@@ -180,33 +160,14 @@ class ModelServer:
             "ANTHROPIC_BASE_URL": self.base_url("anthropic"),
         }
 
-    @property
-    def connections(self) -> int:
-        """How many connections are open now."""
-        return len(self._connections)
-
-    async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait until something holds that a request or a connection changes."""
-        async with self._changed:
-            await self._changed.wait_for(holds)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._connections.add(writer)
-        try:
-            while (asked := await _read(reader)) is not None:
-                self.requests.append(asked)
-                await self._tell()
-                await self._answer(asked, _Reply(reader, writer, asked))
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away: what many of the tests are about
-        finally:
-            writer.transport.abort()
-            self._connections.discard(writer)
-            await self._tell()
-
-    async def _tell(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
+    async def _take(self, request: Request, reply: Reply) -> None:
+        if request.path not in _PATHS:
+            raise ConnectionResetError(f"there is nothing at {request.path}")
+        body = msgspec.json.decode(request.body, type=dict[str, object])
+        asked = Asked(_PATHS[request.path], request.headers, body)
+        self.requests.append(asked)
+        await self.tell()
+        await self._answer(asked, reply)
 
     def _plan(self, asked: Asked) -> Plan:
         key = asked.headers.get("x-api-key") or asked.headers.get("authorization", "").removeprefix("Bearer ")
@@ -228,7 +189,7 @@ class ModelServer:
             return Plan()
         return self._plans.get(asked.model, Plan())
 
-    async def _answer(self, asked: Asked, reply: "_Reply") -> None:
+    async def _answer(self, asked: Asked, reply: Reply) -> None:
         plan = self._plan(asked)
         if plan.hang_up:
             raise ConnectionResetError
@@ -244,51 +205,12 @@ class ModelServer:
                 return await reply.until_left()
             write_all = openai_frames if asked.wire == "openai" else anthropic_frames
             frames = plan.frames or [*write_all(plan.answer, model=asked.model)]
-            await _play(frames, plan.fault, reply, send)
+            await _play(frames, plan.fault, asked.wire, reply, send)
         return None
 
 
-class _Reply:
-    """One response on a connection."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asked: Asked) -> None:
-        self.wire = asked.wire
-        self._reader = reader
-        self._writer = writer
-
-    async def whole(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """Answer at once."""
-        self._head(status, {"content-type": "application/json", **headers, "content-length": str(len(body))})
-        self._writer.write(body)
-        await self._writer.drain()
-
-    @asynccontextmanager
-    async def stream(self) -> AsyncIterator[Callable[[bytes], Awaitable[None]]]:
-        """Answer piece by piece, as the two real servers do."""
-        self._head(200, {"content-type": "text/event-stream; charset=utf-8", "transfer-encoding": "chunked"})
-        await self._writer.drain()
-
-        async def send(data: bytes) -> None:
-            self._writer.write(b"%x\r\n%b\r\n" % (len(data), data))
-            await self._writer.drain()
-
-        yield send
-        self._writer.write(b"0\r\n\r\n")
-        await self._writer.drain()
-
-    async def until_left(self) -> None:
-        """Say nothing more until the client hangs up."""
-        await self._reader.read()
-        raise ConnectionResetError
-
-    def _head(self, status: int, headers: Mapping[str, str]) -> None:
-        phrase = _PHRASES.get(status, "Overloaded")
-        lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers.items())]
-        self._writer.write("\r\n".join([*lines, "", ""]).encode())
-
-
 async def _play(
-    frames: Sequence[bytes], fault: Fault | None, reply: _Reply, send: Callable[[bytes], Awaitable[None]]
+    frames: Sequence[bytes], fault: Fault | None, wire: Wire, reply: Reply, send: Callable[[bytes], Awaitable[None]]
 ) -> None:
     half = len(frames) // 2
     if fault is None:
@@ -314,7 +236,7 @@ async def _play(
         case "stall":
             await reply.until_left()
         case "mid" | "malformed" | "shapeless" | "utf8":
-            await send(_broken(fault, reply.wire))
+            await send(_broken(fault, wire))
             for frame in frames[half:] if fault != "mid" else ():
                 await send(frame)
 
@@ -330,18 +252,3 @@ def _broken(fault: Fault, wire: Wire) -> bytes:
         "utf8": b'{"type": "content_block_delta", "text": "\xff\xfe\xc3("}',
     }
     return opening + b"data: " + bodies[fault] + b"\n\n"
-
-
-async def _read(reader: asyncio.StreamReader) -> Asked | None:
-    """The next request of a connection; None when there is none."""
-    try:
-        head = await reader.readuntil(b"\r\n\r\n")
-    except asyncio.IncompleteReadError:
-        return None
-    request, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
-    headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    body = await reader.readexactly(int(headers.get("content-length", "0")))
-    path = request.split(" ")[1].partition("?")[0]
-    if path not in _PATHS:
-        raise ConnectionResetError(f"there is nothing at {path}")
-    return Asked(_PATHS[path], headers, msgspec.json.decode(body, type=dict[str, object]))

@@ -18,6 +18,8 @@ class ServedCall:
     name: str
     arguments: str
     call_id: str
+    is_freeform: bool = False
+    """The tool takes plain text, not JSON; only Responses has such tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,22 +50,23 @@ class Failure:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def openai_frames(answer: Answer, *, model: str) -> Iterator[bytes]:
-    """The frames of a Chat Completions stream, `[DONE]` included."""
+def openai_frames(answer: Answer, *, model: str, serial: int = 1) -> Iterator[bytes]:
+    """The frames of a Chat Completions stream, `[DONE]` included; `serial` tells one answer of a server from another."""
+    about = {"id": f"chatcmpl-{serial}", "object": "chat.completion.chunk", "model": model}
 
     def chunk(delta: Mapping[str, object], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return _data({"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": model, "choices": [choice]})
+        return data_frame({**about, "choices": [choice]})
 
     yield chunk({"role": "assistant", "content": ""})
-    for piece in _cut(answer.thinking):
+    for piece in pieces_of(answer.thinking):
         yield chunk({"reasoning_content": piece})
-    for piece in _cut(answer.text):
+    for piece in pieces_of(answer.text):
         yield chunk({"content": piece})
     for index, call in enumerate(answer.calls):
         opening = {"index": index, "id": call.call_id, "type": "function"}
         yield chunk({"tool_calls": [{**opening, "function": {"name": call.name, "arguments": ""}}]})
-        for piece in _cut(call.arguments):
+        for piece in pieces_of(call.arguments):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     reasons = {"end_turn": "stop", "tool_use": "tool_calls", "max_tokens": "length", "refusal": "content_filter"}
     yield chunk({}, reasons[answer.stop])
@@ -76,12 +79,12 @@ def openai_frames(answer: Answer, *, model: str) -> Iterator[bytes]:
             "cache_write_tokens": answer.usage.cache_write_tokens,
         },
     }
-    yield _data({"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": model, "choices": [], "usage": usage})
+    yield data_frame({**about, "choices": [], "usage": usage})
     yield b"data: [DONE]\n\n"
 
 
-def anthropic_frames(answer: Answer, *, model: str) -> Iterator[bytes]:
-    """The frames of a Messages stream, `message_stop` included."""
+def anthropic_frames(answer: Answer, *, model: str, serial: int = 1) -> Iterator[bytes]:
+    """The frames of a Messages stream, `message_stop` included; `serial` tells one answer of a server from another."""
     used = answer.usage
     usage = {
         "input_tokens": used.input_tokens - used.cache_read_tokens - used.cache_write_tokens,
@@ -89,30 +92,33 @@ def anthropic_frames(answer: Answer, *, model: str) -> Iterator[bytes]:
         "cache_creation_input_tokens": used.cache_write_tokens,
         "output_tokens": 1,
     }
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [], "usage": usage}
-    yield _event({"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None}})
-    yield _event({"type": "ping"})
+    about = {"id": f"msg_{serial}", "type": "message", "role": "assistant", "model": model}
+    message = {**about, "content": [], "usage": usage}
+    yield event_frame({"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None}})
+    yield event_frame({"type": "ping"})
     blocks: list[tuple[dict[str, object], list[dict[str, object]]]] = []
     if answer.thinking:
         deltas: list[dict[str, object]] = [
-            {"type": "thinking_delta", "thinking": piece} for piece in _cut(answer.thinking)
+            {"type": "thinking_delta", "thinking": piece} for piece in pieces_of(answer.thinking)
         ]
         deltas.append({"type": "signature_delta", "signature": SEAL})
         blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, deltas))
     if answer.text:
-        pieces: list[dict[str, object]] = [{"type": "text_delta", "text": piece} for piece in _cut(answer.text)]
+        pieces: list[dict[str, object]] = [{"type": "text_delta", "text": piece} for piece in pieces_of(answer.text)]
         blocks.append(({"type": "text", "text": ""}, pieces))
     for call in answer.calls:
         begun: dict[str, object] = {"type": "tool_use", "id": call.call_id, "name": call.name, "input": {}}
-        blocks.append((begun, [{"type": "input_json_delta", "partial_json": piece} for piece in _cut(call.arguments)]))
+        blocks.append(
+            (begun, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces_of(call.arguments)])
+        )
     for index, (begun, deltas) in enumerate(blocks):
-        yield _event({"type": "content_block_start", "index": index, "content_block": begun})
+        yield event_frame({"type": "content_block_start", "index": index, "content_block": begun})
         for delta in deltas:
-            yield _event({"type": "content_block_delta", "index": index, "delta": delta})
-        yield _event({"type": "content_block_stop", "index": index})
+            yield event_frame({"type": "content_block_delta", "index": index, "delta": delta})
+        yield event_frame({"type": "content_block_stop", "index": index})
     delta = {"stop_reason": answer.stop, "stop_sequence": None}
-    yield _event({"type": "message_delta", "delta": delta, "usage": {"output_tokens": used.output_tokens}})
-    yield _event({"type": "message_stop"})
+    yield event_frame({"type": "message_delta", "delta": delta, "usage": {"output_tokens": used.output_tokens}})
+    yield event_frame({"type": "message_stop"})
 
 
 def openai_failure(failure: Failure) -> bytes:
@@ -137,13 +143,16 @@ def anthropic_mid_failure(failure: Failure) -> bytes:
     return b"event: error\ndata: " + anthropic_failure(failure) + b"\n\n"
 
 
-def _cut(text: str) -> Iterator[str]:
+def pieces_of(text: str) -> Iterator[str]:
+    """A text as a model streams it, a few characters at a time."""
     return (text[start : start + PIECE] for start in range(0, len(text), PIECE))
 
 
-def _data(value: Mapping[str, object]) -> bytes:
+def data_frame(value: Mapping[str, object]) -> bytes:
+    """A server-sent event without a name."""
     return b"data: " + msgspec.json.encode(value) + b"\n\n"
 
 
-def _event(value: Mapping[str, object]) -> bytes:
-    return f"event: {value['type']}\n".encode() + _data(value)
+def event_frame(value: Mapping[str, object]) -> bytes:
+    """A server-sent event that is named as its `type` says."""
+    return f"event: {value['type']}\n".encode() + data_frame(value)
