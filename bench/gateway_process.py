@@ -25,7 +25,7 @@ from runwire.gateway.server import serve
 from runwire.journal.journal import Journal
 from runwire.protocol.events.assistant import AssistantTextComplete, AssistantTextDelta
 from runwire.protocol.events.tool import ToolCompleted
-from runwire.wiring import open_services
+from runwire.wiring.serving import open_services
 
 _GROWTH_BATCH = 500
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import uvloop
 
 from bench import ours
-from runwire import wiring
 from runwire.config import Config
 from runwire.gateway.services import Services
 from runwire.journal.bell.local import ANY_RUN
@@ -24,6 +23,7 @@ from runwire.protocol.events.run import RunStarted
 from runwire.protocol.moment import nanoseconds
 from runwire.protocol.payload import Opaque, Payload
 from runwire.runs.task import NewTask, WorkspaceSpec
+from runwire.wiring.serving import open_services
 
 EVENTS_OF_A_RUN = 20
 _AT_BIRTH = 2
@@ -71,13 +71,13 @@ async def _queue(directory: Path, runs: int) -> list[str]:
         model=script(directory),
         workspace=WorkspaceSpec(path=str(directory / "workspace"), mode="in_place"),
     )
-    async with wiring.open_services(_config(directory), environ=os.environ) as services:
+    async with open_services(_config(directory), environ=os.environ) as services:
         views = [await services.runtime.tasks.create(new) for _ in range(runs)]
     return [view.latest_run.birth.run_id for view in views if view.latest_run is not None]
 
 
 async def _carry(directory: Path, names: Sequence[str], slots: int) -> Carried:
-    async with wiring.open_services(_config(directory), environ=os.environ, workers=slots) as services:
+    async with open_services(_config(directory), environ=os.environ, workers=slots) as services:
         await _until_over(services)
         logs = [await _log(services, name) for name in names]
     began = min(_moment(log, _AT_BIRTH) for log in logs)
@@ -120,7 +120,7 @@ def batches(directory: Path) -> list[list[tuple[str, bytes]]]:
 
 
 async def _batches(directory: Path, name: str) -> list[list[tuple[str, bytes]]]:
-    async with wiring.open_services(_config(directory), environ=os.environ, workers=1) as services:
+    async with open_services(_config(directory), environ=os.environ, workers=1) as services:
         await _until_over(services)
         log = await _log(services, name)
     found: dict[str, list[tuple[str, bytes]]] = {}

@@ -58,6 +58,8 @@ COMMANDS: Sequence[Entry] = (
     Entry("import", "Take in a log that `export` wrote.", "import_"),
     Entry("verify", "Prove that a log is whole and keeps the rules.", "verify"),
     Entry("replay", "Print a log again at the pace it was made.", "replay"),
+    Entry("normalize", "Turn an agent's own stream into ours; stores nothing.", "normalize"),
+    Entry("ingest", "Keep the stream of an agent that runs elsewhere.", "ingest"),
     Entry("schema", "Print the schema of the events.", "schema"),
     Entry("token", "Make, list and revoke tokens.", "token"),
     Entry("prune", "Remove old events.", "prune"),

@@ -78,10 +78,10 @@ async def reached_or_working(options: Options, *, working: bool) -> AsyncGenerat
 async def embedded(config: Config, *, workers: int | None = None) -> AsyncGenerator[Client]:
     """A client of a gateway that lives in this process only, on the configured data directory."""
     # Not at the top: the whole gateway is loaded with it.
-    from runwire import wiring
+    from runwire.wiring import serving
 
     async with (
-        wiring.open_app(config, workers=workers) as (app, token),
+        serving.open_app(config, workers=workers) as (app, token),
         Client("http://127.0.0.1", token, EmbeddedTransport(app), patience=_brief()) as client,
     ):
         yield client

@@ -138,6 +138,18 @@ class Client(Working, Deciding):
         )
         return await self._connection.ask(call, Imported)
 
+    async def ingest(self, agent: str, stream: AsyncIterable[bytes], *, run_id: str | None = None) -> bytes:
+        """Take in the raw stream of an agent, sent as it is read; the run it became, as raw JSON, when it has ended."""
+        call = Call(
+            method="POST",
+            path=f"{PREFIX}/ingest",
+            params=given(agent=agent, run_id=run_id),
+            headers={"content-type": "application/octet-stream"},
+            content=stream,
+            silence_s=WORK_S,
+        )
+        return bytes(await self._connection.ask(call, msgspec.Raw))
+
     async def prune(self, wishes: Mapping[str, object]) -> list[Pruned]:
         """Remove old events, or with `dry_run` only say which."""
         return (await self._post("/prune", PruneReport, msgspec.json.encode(wishes))).data

@@ -19,6 +19,10 @@ APPROVALS_PARAMETERS = (
     at_most(approvals.LIMIT_DEFAULT, approvals.LIMIT_MAX),
     CURSOR,
 )
+INGEST_PARAMETERS = (
+    named("agent", "Whose stream it is."),
+    named("run_id", "The id that the run is to have; one is made when it is left out."),
+)
 PANES_STREAM_PARAMETERS = (
     named("task_id", "Panes of this task's runs only."),
     named("session_id", "Panes of this session's runs only."),

@@ -34,7 +34,7 @@ async def import_run(services: Services, call: Call) -> Response:
     agent = call.query.get("agent", "external")
     if not is_foreign_id(agent) or services.journal.redactor.contains_known_value(agent.encode()):
         raise InvalidFilter("agent", agent)
-    async with _spooled(services, call) as (file, digest):
+    async with spooled(services, call) as (file, digest):
 
         async def take() -> Response:
             return json_response(Imported(run_id=await services.importer.take(file, agent=agent)), 201)
@@ -43,7 +43,7 @@ async def import_run(services: Services, call: Call) -> Response:
 
 
 @asynccontextmanager
-async def _spooled(services: Services, call: Call) -> AsyncGenerator[tuple[Path, bytes]]:
+async def spooled(services: Services, call: Call) -> AsyncGenerator[tuple[Path, bytes]]:
     """The body as a file in the data directory, and its digest: it may be larger than memory, and it is read twice."""
     digest = sha256()
     folder = services.config.data

@@ -11,6 +11,7 @@ from runwire.errors import (
     InvalidContent,
     InvalidFilter,
     RunActive,
+    RunExists,
     RunFinished,
     RunNotFound,
     TaskNotFound,
@@ -31,15 +32,20 @@ from runwire.gateway.approvals import (
 )
 from runwire.gateway.artifacts import ArtifactList, ArtifactReply, NothingSaid
 from runwire.gateway.audit import AuditList, list_audit
+from runwire.gateway.ingesting import ingest
 from runwire.gateway.operation import V1, Answer, Body, Operation, Reply, json
 from runwire.gateway.panes import PaneList, list_panes, stream_panes
 from runwire.gateway.patches import (
     BatchRequest,
     ReasonRequest,
     RevertReply,
+    apply_again,
     apply_patch,
     apply_patches,
+    apply_patches_again,
+    reject_again,
     reject_patch,
+    revert_again,
     revert_patch,
     show_run_patch,
 )
@@ -162,6 +168,26 @@ def _runs() -> Iterator[Operation]:
     yield replace(go_on, refusals=(*go_on.refusals, *more))
 
 
+def _ingesting() -> Iterator[Operation]:
+    yield Operation(
+        method="POST",
+        path=f"{V1}/ingest",
+        about="Make a run of the raw stream of an agent that runs elsewhere, live",
+        scope="write",
+        answer=ingest,
+        parameters=runs_doc.INGEST_PARAMETERS,
+        body=Body(
+            doc.TEXT,
+            ("application/octet-stream", "application/x-ndjson", "text/event-stream", "text/plain"),
+            lambda services: services.config.import_limit_bytes,
+            required=False,
+            spooled=True,
+        ),
+        replies=_STARTED,
+        refusals=(*doc.BODY_REFUSALS, *runs_doc.TASK_REFUSALS, InvalidFilter, RunExists),
+    )
+
+
 def _deciding() -> Iterator[Operation]:
     one = f"{V1}/approvals/{{approval_id}}"
     listing = Operation(
@@ -223,6 +249,7 @@ def _patches() -> Iterator[Operation]:
         about="Write a proposed patch into its workspace",
         scope="operate",
         answer=apply_patch,
+        again=apply_again,
         body=Body(NothingSaid, required=False),
         replies=json(ArtifactReply, "The patch, applied."),
         refusals=(*doc.BODY_REFUSALS, ArtifactNotFound, *runs_doc.PATCH_REFUSALS),
@@ -233,6 +260,7 @@ def _patches() -> Iterator[Operation]:
         path=f"{one}/reject",
         about="Refuse a proposed patch",
         answer=reject_patch,
+        again=reject_again,
         body=Body(ReasonRequest, required=False),
         replies=json(ArtifactReply, "The patch, rejected."),
     )
@@ -241,6 +269,7 @@ def _patches() -> Iterator[Operation]:
         path=f"{one}/revert",
         about="Take an applied patch back",
         answer=revert_patch,
+        again=revert_again,
         body=Body(ReasonRequest, required=False),
         replies=json(RevertReply, "The patch, taken back."),
     )
@@ -249,6 +278,7 @@ def _patches() -> Iterator[Operation]:
         path=f"{V1}/runs/{{run_id}}/patches/apply",
         about="Write several patches of a run, all of them or none",
         answer=apply_patches,
+        again=apply_patches_again,
         body=Body(BatchRequest, required=False),
         replies=json(ArtifactList, "The patches, applied."),
         refusals=(*apply.refusals, RunNotFound),
@@ -316,4 +346,4 @@ def _adding_up() -> Iterator[Operation]:
     )
 
 
-ROUTES: tuple[Operation, ...] = (*_tasks(), *_runs(), *_deciding(), *_patches(), *_adding_up())
+ROUTES: tuple[Operation, ...] = (*_tasks(), *_runs(), *_ingesting(), *_deciding(), *_patches(), *_adding_up())

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from runwire import wiring
 from runwire.cli import printing
 from runwire.cli.options import Command, Options, current
 from runwire.cli.statuses import DONE
+from runwire.wiring import copying
 
 
 @click.command(
@@ -26,7 +26,7 @@ def command(destination: Path) -> int:
     The copy is of one moment and is proven before it gets its name. It holds everything but the token file.
     """
     options = current()
-    copied = wiring.backup(options.config(), destination.absolute())
+    copied = copying.backup(options.config(), destination.absolute())
     tell(options, copied.path, {"runs": copied.held.runs, "events": copied.held.events, "bytes": copied.size_bytes})
     return DONE
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from runwire import wiring
 from runwire.cli.commands.backup import tell
 from runwire.cli.options import Command, current
 from runwire.cli.statuses import DONE
+from runwire.wiring import copying
 
 
 @click.command(
@@ -25,6 +25,6 @@ def command(source: Path) -> int:
     The next start makes a new token file; the tokens in the backup are good again.
     """
     options = current()
-    copied = wiring.restore(options.config(), source.absolute())
+    copied = copying.restore(options.config(), source.absolute())
     tell(options, copied.path, {"runs": copied.held.runs, "events": copied.held.events, "bytes": copied.size_bytes})
     return DONE

@@ -13,7 +13,6 @@ import click
 import msgspec
 import uvloop
 
-from runwire import wiring
 from runwire.cli import printing
 from runwire.cli.note import NOTE_FILE, TOKEN_FILE, Note, local_url, read_note
 from runwire.cli.options import Command, Options, current
@@ -21,6 +20,7 @@ from runwire.cli.statuses import DONE
 from runwire.config import Config
 from runwire.errors import ConfigInvalid
 from runwire.version import VERSION
+from runwire.wiring import serving
 
 _ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
 
@@ -59,7 +59,7 @@ def command(host: str | None, port: int | None, workers: int | None, demo: bool)
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(wiring.serve(config, started=started, demo=demo))
+            runner.run(serving.serve(config, started=started, demo=demo))
     except ConfigInvalid as error:
         error.hint = _way_out(error)
         raise

@@ -7,10 +7,10 @@ import sys
 import click
 import uvloop
 
-from runwire import wiring
 from runwire.cli import printing
 from runwire.cli.options import Command, current
 from runwire.cli.statuses import DONE
+from runwire.wiring import working
 
 
 @click.command(
@@ -38,5 +38,5 @@ def command(slots: int | None) -> int:
             printing.flush()
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(wiring.work(config, started=started))
+        runner.run(working.work(config, started=started))
     return DONE
