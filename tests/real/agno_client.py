@@ -11,6 +11,7 @@ from typing import Any
 
 from agno.agent.remote import RemoteAgent
 from agno.client import AgentOSClient
+from httpx import HTTPStatusError
 
 
 async def main(url: str, token: str, form: dict[str, str]) -> dict[str, Any]:
@@ -70,7 +71,7 @@ async def cancelled(client: AgentOSClient, form: dict[str, str], headers: dict[s
     await client.cancel_agent_run("native", paused.run_id, headers=headers)
     try:
         await client.continue_agent_run("native", paused.run_id, tools=paused.tools, headers=headers)
-    except Exception as refused:
+    except HTTPStatusError as refused:
         return [type(refused).__name__, str(refused.response.status_code), refused.response.json()["detail"]]
     return []
 

@@ -11,7 +11,7 @@ import pytest
 from runwire.testing.agent_model_server import AgentModelServer
 from tests.real.agno_os import AgnoOS, serving_agno
 from tests.real.installed import requires
-from tests.real.recipes import RECIPES, RealAgent
+from tests.real.recipes import ASKING, RECIPES, RealAgent
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,13 @@ async def models() -> AsyncIterator[AgentModelServer]:
 def agent(request: pytest.FixtureRequest, place: Place, models: AgentModelServer) -> RealAgent:
     """The agent that the test is parametrised with, by name."""
     return _set_up(str(request.param), place, models)
+
+
+@pytest.fixture
+def asking(request: pytest.FixtureRequest, place: Place, models: AgentModelServer) -> RealAgent:
+    """The same, set up so that it asks before it runs a command."""
+    requires(str(request.param))
+    return ASKING[str(request.param)](place.home, models.url)
 
 
 @pytest.fixture

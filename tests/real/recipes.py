@@ -10,6 +10,15 @@ from tests.real.installed import find
 
 KEY = "sk-test-not-a-key"
 MODEL = "scripted/scripted-1"
+_ASKING_EXTENSION = """\
+export default function (pi) {
+  pi.on("tool_call", async (event, ctx) => {
+    if (event.toolName !== "bash") return undefined;
+    const allowed = await ctx.ui.confirm("May this run?", event.input.command);
+    return allowed ? undefined : { block: true, reason: "The user said no." };
+  });
+}
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +53,8 @@ def zot(home: Path, url: str) -> RealAgent:
     )
 
 
-def pi(home: Path, url: str, *, version: str) -> RealAgent:
-    """One of the two lines of pi (0.73 and 0.87), on OpenAI Chat."""
+def pi(home: Path, url: str, *, version: str, asks: bool = False) -> RealAgent:
+    """One of the two lines of pi (0.73 and 0.87), on OpenAI Chat; `asks` gives it an extension that asks about commands."""
     program = [str(find("node" if version == "0.73" else "node22")), str(find(f"pi-{version}"))]
     model = {
         "id": "scripted-1",
@@ -59,6 +68,9 @@ def pi(home: Path, url: str, *, version: str) -> RealAgent:
     _write(home / "agent" / "models.json", {"providers": {"scripted": provider}})
     # Few retries, soon over: tests wait for failures.
     _write(home / "agent" / "settings.json", {"retry": {"enabled": True, "maxRetries": 1, "baseDelayMs": 50}})
+    if asks:
+        (home / "agent" / "extensions").mkdir()
+        (home / "agent" / "extensions" / "ask.ts").write_text(_ASKING_EXTENSION)
     flags = ["--no-session", "--offline", "--model", MODEL]
     return RealAgent(
         name=f"pi-{version}",
@@ -220,3 +232,13 @@ RECIPES: Mapping[str, Callable[[Path, str], RealAgent]] = {
     "gemini": gemini,
 }
 """Every agent that is a program, by name."""
+
+ASKING: Mapping[str, Callable[[Path, str], RealAgent]] = {
+    "pi-0.73": partial(pi, version="0.73", asks=True),
+    "pi-0.87": partial(pi, version="0.87", asks=True),
+    "claude": claude,
+    "codex": codex,
+    "opencode": partial(opencode, permission={"bash": "ask"}),
+    "gemini": gemini,
+}
+"""Those that can be made to ask before they run a command, set up so."""

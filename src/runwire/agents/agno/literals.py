@@ -1,0 +1,69 @@
+"""What a tool of Agno's returned. It comes as text, which is mostly the `repr` of a Python value: read, never run."""
+
+import ast
+import json
+import warnings
+
+import msgspec
+
+LITERAL_MAX = 64 * 1024
+"""A longer text is not read as a Python value: what reads one needs a hundred times its size."""
+
+DEPTH_MAX = 50
+"""Nor is one with more brackets open at once."""
+
+_JSON = msgspec.json.Decoder()
+_WORDS = ("True", "False", "None")
+_OPENS = "{[('\"-+0123456789b"
+_WRONG = (ValueError, TypeError, SyntaxError, MemoryError, RecursionError)
+"""What reading a text as a value may raise; an overflow and a half character are ValueErrors or found below."""
+
+
+def readable(result: object) -> str | None:
+    """A result as text: compact JSON where it is JSON or a Python value that JSON can say, else the text itself."""
+    if result is None:
+        return None
+    if not isinstance(result, str):
+        return _compact(result)
+    try:
+        return _compact(_JSON.decode(result)) or result
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return _literal(result) or result
+
+
+def _literal(text: str) -> str | None:
+    stripped = text.strip()
+    if not stripped or len(stripped) > LITERAL_MAX or not (stripped[0] in _OPENS or stripped in _WORDS):
+        return None
+    if _depth(stripped) > DEPTH_MAX:
+        return None
+    try:
+        with warnings.catch_warnings():
+            # Text that only looks like a value may hold what a compiler warns of.
+            warnings.simplefilter("ignore")
+            value = ast.literal_eval(stripped)
+    except _WRONG:
+        return None
+    return _compact(value)
+
+
+def _compact(value: object) -> str | None:
+    """A value as compact JSON; None when JSON cannot say it as it is."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text.encode()
+    except _WRONG:
+        return None
+    return text
+
+
+def _depth(text: str) -> int:
+    """How many brackets are open at once at most; those in strings count too, which only errs to the safe side."""
+    depth = most = 0
+    for letter in text:
+        if letter in "([{":
+            depth += 1
+            most = max(most, depth)
+        elif letter in ")]}":
+            depth -= 1
+    return most

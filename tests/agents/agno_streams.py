@@ -1,0 +1,72 @@
+"""Streams of an AgentOS, made by hand."""
+
+import json
+
+from runwire.agents.agno.dialect import AgnoDialect
+from runwire.agents.dialect import Item, Seen, Telling
+from runwire.protocol.payload import Opaque, Payload
+
+RUN = "run-1"
+Object = dict[str, object]
+
+
+def event(name: str, run_id: str | None = RUN, **fields: object) -> Object:
+    """One event."""
+    return {"event": name, **({"run_id": run_id} if run_id else {}), **fields}
+
+
+def new(name: str, run_id: str | None = RUN, **fields: object) -> Object:
+    """One event of a release that tells of every call of its model."""
+    return event(name, run_id) | {"nested_depth": 0} | fields
+
+
+def sse(*events: Object) -> bytes:
+    """Events as they are streamed."""
+    return b"".join(
+        f"event: {one['event']}\ndata: {json.dumps(one, ensure_ascii=False)}\n\n".encode() for one in events
+    )
+
+
+def lines(*events: Object) -> bytes:
+    """The same without the framing."""
+    return b"".join(json.dumps(one, ensure_ascii=False).encode() + b"\n" for one in events)
+
+
+def tool(call_id: str = "t1", name: str = "create_document", **fields: object) -> Object:
+    """A call, with every key that one has."""
+    return {
+        "tool_call_id": call_id,
+        "tool_name": name,
+        "tool_args": {"title": "A"},
+        "tool_call_error": None,
+        "result": None,
+        "metrics": None,
+        "child_run_id": None,
+        "requires_confirmation": None,
+        "confirmed": None,
+        "confirmation_note": None,
+        "requires_user_input": None,
+        "user_input_schema": None,
+        "answered": None,
+        "external_execution_required": None,
+        **fields,
+    }
+
+
+def paused(*tools: Object, name: str = "RunPaused", **fields: object) -> Object:
+    """A pause for these calls; the ids of its requirements are `req-` and the call's."""
+    requirements = [{"id": f"req-{one['tool_call_id']}", "tool_execution": one} for one in tools]
+    told: Object = {"session_id": "s1", "content": "I need you.", "tools": list(tools), "requirements": requirements}
+    return event(name) | told | fields
+
+
+def heard(*events: Object, driven: bool = False) -> tuple[AgnoDialect, list[Item], list[Seen]]:
+    """What a dialect makes of events, and how the pane shows them."""
+    dialect = AgnoDialect(Telling(agent="agno", driven=driven))
+    seen = [dialect.feed(json.dumps(one).encode(), 0, str(one.get("event", ""))) for one in events]
+    return dialect, dialect.teller.take(), seen
+
+
+def types(items: list[Item]) -> list[str]:
+    """The types of what was told."""
+    return [item.type for item in items if isinstance(item, (Payload, Opaque))]
