@@ -10,12 +10,17 @@ import msgspec
 from msgspec import NODEFAULT, Meta
 
 from runwire import errors
-from runwire.config import ONLY_IN_FILE, Config, environment_name
+from runwire.config import ONLY_IN_FILE, AgentSettings, Config, environment_name
 
 REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
 NOT_IN_FILE = {"data", "token"}
 # Rooms that have leaves of their own on the tree of errors; importing them hangs those up.
-LEAVES = ("runwire.workspace.errors", "runwire.native.errors", "runwire.runs.errors")
+LEAVES = (
+    "runwire.workspace.errors",
+    "runwire.native.errors",
+    "runwire.runs.errors",
+    "runwire.gateway.agno.errors",
+)
 
 
 def config_page() -> str:
@@ -40,8 +45,23 @@ def config_page() -> str:
             "|---|---|---|---|",
             *rows,
             "",
+            "## Agents",
+            "",
+            "`[agents.NAME]` tells of an agent of somebody else's. Tasks name it `NAME`, and also `acp:NAME` or `agno:NAME` where that is its",
+            "dialect. A table with the name of a known agent changes how that one is run.",
+            "",
+            "| setting | default | meaning |",
+            "|---|---|---|",
+            *_agent_rows(),
+            "",
         ]
     )
+
+
+def _agent_rows() -> Iterator[str]:
+    kinds = get_type_hints(AgentSettings, include_extras=True)
+    for field in msgspec.structs.fields(AgentSettings):
+        yield f"| `{field.name}` | {_default(field)} | {_description(kinds[field.name])} |"
 
 
 def errors_page() -> str:

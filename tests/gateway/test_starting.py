@@ -136,3 +136,18 @@ async def test_a_repeated_resume_starts_one_run(working: Working) -> None:
 async def test_an_unknown_task_cannot_be_started(working: Working) -> None:
     answer = await working.http.post(f"{V1}/tasks/task_01JC0000000000000000000001/runs", json={})
     assert (answer.status_code, error_of(answer)["code"]) == (404, "task_not_found")
+
+
+async def test_a_run_says_where_and_by_whom_it_is_worked_on(working: Working) -> None:
+    run = await _slow(working)
+    shown = await working.get(f"/runs/{run['run_id']}")
+    assert shown["workspace"] == {"path": str(working.folder), "mode": "in_place"}
+    assert shown["worker_id"].startswith("worker_")
+    assert shown["lease_until"] > shown["started_at"]
+    assert (shown["prior_run_id"], shown["parent_run_id"]) == (None, None)
+    (listed,) = (await working.get("/runs"))["data"]
+    assert (listed["worker_id"], listed["lease_until"] is None) == (shown["worker_id"], False)
+    task = await working.get(f"/tasks/{run['task_id']}")
+    assert task["latest_run"]["lease_until"] is not None
+    ended = (await working.post(_path(run, "cancel"))).json()
+    assert (ended["worker_id"], ended["lease_until"]) == (shown["worker_id"], None)

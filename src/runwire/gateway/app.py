@@ -14,7 +14,7 @@ from runwire.gateway.call import Call, CallerGone, tell
 from runwire.gateway.errors import error_response, without_secrets
 from runwire.gateway.idempotency import answer_once
 from runwire.gateway.logs import request_line
-from runwire.gateway.operation import Operation
+from runwire.gateway.operation import AGNO, Operation
 from runwire.gateway.router import Router
 from runwire.gateway.routes import ROUTES
 from runwire.gateway.services import Services
@@ -86,7 +86,8 @@ class Gateway:
             # The answer has begun. Leaving it unfinished makes the server cut the connection, which no reader can miss.
             return
         told = without_secrets(failure, self._services.journal.redactor)
-        await _respond(call, error_response(told, call.request_id), send)
+        detailed = call.scope["path"].startswith(f"{AGNO}/")
+        await _respond(call, error_response(told, call.request_id, detailed=detailed), send)
 
     def _record(self, call: Call, seconds: float) -> None:
         tally, route = self._services.tally, call.template or _UNROUTED

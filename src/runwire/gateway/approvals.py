@@ -42,6 +42,8 @@ class ApprovalResource(msgspec.Struct, frozen=True, kw_only=True):
     policy_reason: str
     input: Fields
     proposed_rule: GrantRule | None
+    needs_person: bool
+    """Whether it asks for an answer, given as `edited_input`, and not for a yes."""
     requested_at: str
     expires_at: str | None
     resolved_at: str | None
@@ -175,6 +177,7 @@ def _resource(approval: Approval) -> ApprovalResource:
         policy_reason=body.policy_reason,
         input=body.input,
         proposed_rule=body.proposed_rule,
+        needs_person=body.needs_person,
         requested_at=rfc3339(approval.requested_ns),
         expires_at=_moment(approval.expires_ns),
         resolved_at=_moment(approval.resolved_ns),

@@ -1,8 +1,10 @@
 """The one shape of every failure that leaves the gateway."""
 
 import re
+from typing import Annotated
 
 import msgspec
+from msgspec import UNSET, Meta, UnsetType
 from starlette.responses import Response
 
 from runwire.errors import (
@@ -38,6 +40,9 @@ class ErrorReply(msgspec.Struct, frozen=True, kw_only=True):
     """The body of every answer from 400 up."""
 
     error: Failure
+    detail: Annotated[str | UnsetType, Meta(description="The message once more, where Agno's clients look for it.")] = (
+        UNSET
+    )
 
 
 def without_secrets(error: RunwireError, redactor: Redactor) -> RunwireError:
@@ -47,12 +52,12 @@ def without_secrets(error: RunwireError, redactor: Redactor) -> RunwireError:
     return error
 
 
-def error_json(error: RunwireError, request_id: str) -> bytes:
-    """The body of an error answer."""
+def error_json(error: RunwireError, request_id: str, *, detailed: bool = False) -> bytes:
+    """The body of an error answer; a `detailed` one also has the message where Agno's clients look for it."""
     failure = Failure(
         code=error.code, message=error.message, hint=error.hint, request_id=request_id, details=error.details
     )
-    return _ENCODER.encode(ErrorReply(error=failure))
+    return _ENCODER.encode(ErrorReply(error=failure, detail=error.message if detailed else UNSET))
 
 
 def error_headers(error: RunwireError, request_id: str, size: int) -> list[tuple[bytes, bytes]]:
@@ -75,9 +80,9 @@ def error_headers(error: RunwireError, request_id: str, size: int) -> list[tuple
     return headers
 
 
-def error_response(error: RunwireError, request_id: str) -> Response:
+def error_response(error: RunwireError, request_id: str, *, detailed: bool = False) -> Response:
     """An error answer, ready to be sent."""
-    body = error_json(error, request_id)
+    body = error_json(error, request_id, detailed=detailed)
     response = Response(body, status_code=error.status)
     response.raw_headers = error_headers(error, request_id, len(body))
     return response

@@ -4,14 +4,11 @@ from typing import Literal
 
 import apsw
 import msgspec
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from runwire.errors import ShuttingDown, StoreError, Unavailable
 from runwire.gateway.call import Call
 from runwire.gateway.json import json_response
-from runwire.gateway.metrics import Figures
 from runwire.gateway.services import Services
 from runwire.version import VERSION
 
@@ -47,6 +44,12 @@ async def readyz(services: Services, call: Call) -> Response:  # noqa: ARG001 - 
 
 async def metrics(services: Services, call: Call) -> Response:  # noqa: ARG001 - every route is called alike
     """Everything that is counted, for Prometheus."""
+    # Not at the top: it takes long to load, and a gateway that nobody watches does without.
+    from prometheus_client import CollectorRegistry, generate_latest
+    from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+    from runwire.gateway.metrics import Figures
+
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Figures(services))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

@@ -98,7 +98,8 @@ def _operation(operation: Operation, shapes: _Shapes) -> Schema:
     if operation.method == "POST":
         parameters.append(_parameter(KEY))
     if operation.body is not None:
-        content = {operation.body.media: {"schema": shapes.of(operation.body.shape)}}
+        media = (operation.body.media,) if isinstance(operation.body.media, str) else operation.body.media
+        content = {one: {"schema": shapes.of(operation.body.shape)} for one in media}
         described["requestBody"] = {"required": operation.body.required, "content": content}
     return described | {"parameters": parameters}
 

@@ -13,11 +13,13 @@ from runwire.gateway.services import Services
 from runwire.journal.tokens import Scope
 
 Answer = Callable[[Services, Call], Awaitable[Response]]
+Again = Callable[[Services, Call], Awaitable[Response | None]]
 Stream = Callable[[Services, Call, Send], Awaitable[None]]
 Schema = Mapping[str, object]
 Method = Literal["GET", "POST", "DELETE"]
 
 V1 = "/hecate/v1"
+AGNO = "/agno"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,8 @@ class Body:
     """What a POST takes."""
 
     shape: type | Schema
-    media: str = "application/json"
+    media: str | tuple[str, ...] = "application/json"
+    """The media type, or each of several that it may be sent as."""
     limit_bytes: Callable[[Services], int] = lambda services: services.config.body_limit_bytes
     required: bool = True
     """Whether there must be one; one that may be left out then stands for an empty object."""
@@ -64,6 +67,8 @@ class Operation:
     """What the caller's token must be good for; None needs no token."""
     replies: tuple[Reply, ...]
     answer: Answer | None = None
+    again: Again | None = None
+    """Tells the answer to a request under a key that was lost in a crash; None when it was not carried out after all."""
     stream: Stream | None = None
     """A plain ASGI answer, for what is sent in pieces."""
     parameters: tuple[Parameter, ...] = ()

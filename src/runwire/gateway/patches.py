@@ -1,5 +1,6 @@
 """Patches: applied, rejected, reverted, and all of a run as one diff."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Literal
 
@@ -13,8 +14,9 @@ from runwire.gateway.events import find_run
 from runwire.gateway.json import json_response
 from runwire.gateway.ranges import names
 from runwire.gateway.services import Services
-from runwire.gateway.tasks import caller_of
-from runwire.journal.artifact import ArtifactFilter
+from runwire.gateway.tasks import caller_of, claiming
+from runwire.journal.artifact import Artifact, ArtifactFilter
+from runwire.journal.replies import answer_lost
 
 _PATCHES_MAX = 1000
 
@@ -43,18 +45,30 @@ class RevertReply(msgspec.Struct, frozen=True, kw_only=True):
 async def apply_patch(services: Services, call: Call) -> Response:
     """Write one proposed patch into its workspace."""
     await call.json(NothingSaid, services.config.body_limit_bytes, default=b"{}")
-    (artifact,) = await services.runtime.patches.apply([call.path["artifact_id"]], by=caller_of(call))
+    also = claiming(services, call)
+    (artifact,) = await services.runtime.patches.apply([call.path["artifact_id"]], by=caller_of(call), also=also)
     return await shown(services, artifact)
+
+
+async def apply_again(services: Services, call: Call) -> Response | None:
+    """The answer to an application that was carried out before a crash."""
+    artifact = await _settled(services, call)
+    return await shown(services, artifact) if artifact.status == "applied" else None
 
 
 async def reject_patch(services: Services, call: Call) -> Response:
     """Refuse a proposed patch; the agent is told why."""
     asked = await call.json(ReasonRequest, services.config.body_limit_bytes, default=b"{}")
     patches, artifact_id, by = services.runtime.patches, call.path["artifact_id"], caller_of(call)
-    if asked.whole_batch:
-        await patches.reject_all(await patches.batch_of(artifact_id), by=by, reason=asked.reason)
-        return await shown(services, await services.artifacts.get(artifact_id))
-    return await shown(services, await patches.reject(artifact_id, by=by, reason=asked.reason))
+    chosen = await patches.batch_of(artifact_id) if asked.whole_batch else [artifact_id]
+    await patches.reject_all(chosen, by=by, reason=asked.reason, also=claiming(services, call))
+    return await shown(services, await services.artifacts.get(artifact_id))
+
+
+async def reject_again(services: Services, call: Call) -> Response | None:
+    """The answer to a rejection that was told before a crash."""
+    artifact = await _settled(services, call)
+    return await shown(services, artifact) if artifact.status == "rejected" else None
 
 
 async def revert_patch(services: Services, call: Call) -> Response:
@@ -62,9 +76,27 @@ async def revert_patch(services: Services, call: Call) -> Response:
     asked = await call.json(ReasonRequest, services.config.body_limit_bytes, default=b"{}")
     patches, artifact_id, by = services.runtime.patches, call.path["artifact_id"], caller_of(call)
     chosen = await patches.batch_of(artifact_id) if asked.whole_batch else [artifact_id]
-    reverted = await patches.revert_all(chosen, by=by, reason=asked.reason)
+    reverted = await patches.revert_all(chosen, by=by, reason=asked.reason, also=claiming(services, call))
     artifact, inverse = next(one for one in reverted if one[0].artifact_id == artifact_id)
     return json_response(RevertReply(data=resource_of(artifact, None), inverse_artifact_id=inverse))
+
+
+async def revert_again(services: Services, call: Call) -> Response | None:
+    """The answer to a revert that was carried out before a crash."""
+    artifact = await _settled(services, call)
+    if artifact.meta.reverted_at is None:
+        return None
+    cursor: int | None = None
+    while True:
+        which = ArtifactFilter(kind="patch", run_id=artifact.run_id)
+        page = await services.artifacts.list(which, cursor=cursor, limit=_PATCHES_MAX)
+        for one in page.artifacts:
+            if one.meta.inverse_of == artifact.artifact_id:
+                answer = RevertReply(data=resource_of(artifact, None), inverse_artifact_id=one.artifact_id)
+                return json_response(answer)
+        cursor = page.next_cursor
+        if cursor is None:
+            raise answer_lost()
 
 
 async def apply_patches(services: Services, call: Call) -> Response:
@@ -79,9 +111,39 @@ async def apply_patches(services: Services, call: Call) -> Response:
     for artifact_id in asked.artifact_ids or ():
         if (await services.artifacts.get(artifact_id)).run_id != run_id:
             raise ArtifactNotFound(artifact_id)
-    applied = await services.runtime.patches.apply(chosen, by=caller_of(call)) if chosen else []
+    also = claiming(services, call)
+    applied = await services.runtime.patches.apply(chosen, by=caller_of(call), also=also) if chosen else []
+    return _listed(applied)
+
+
+async def apply_patches_again(services: Services, call: Call) -> Response | None:
+    """The answer to an application of several patches that was carried out before a crash, if they were named."""
+    asked = await call.json(BatchRequest, services.config.body_limit_bytes, default=b"{}")
+    run_id = (await find_run(services, call)).birth.run_id
+    await services.runtime.patches.settle(run_id)
+    if asked.artifact_ids is None:
+        left = await services.artifacts.list(
+            ArtifactFilter(kind="patch", run_id=run_id, status="proposed"), cursor=None, limit=1
+        )
+        if left.artifacts:
+            return None
+        # All that were proposed then are applied now; which of those that are applied they were, nobody knows.
+        raise answer_lost()
+    found = [await services.artifacts.get(artifact_id) for artifact_id in dict.fromkeys(asked.artifact_ids)]
+    found.sort(key=lambda artifact: (artifact.created_ns, artifact.artifact_id))
+    return _listed(found) if found and all(artifact.status == "applied" for artifact in found) else None
+
+
+def _listed(applied: Sequence[Artifact]) -> Response:
     data = [resource_of(artifact, None) for artifact in applied]
     return json_response(ArtifactList(data=data, has_more=False, next_cursor=None))
+
+
+async def _settled(services: Services, call: Call) -> Artifact:
+    """A patch once nothing of its run is half written any more."""
+    artifact = await services.artifacts.get(call.path["artifact_id"])
+    await services.runtime.patches.settle(artifact.run_id or "")
+    return await services.artifacts.get(artifact.artifact_id)
 
 
 async def show_run_patch(services: Services, call: Call) -> Response:

@@ -17,6 +17,7 @@ from runwire.errors import (
     Unavailable,
 )
 from runwire.gateway import documented as doc
+from runwire.gateway.agno.routes import ROUTES as AGNO_ROUTES
 from runwire.gateway.artifacts import (
     ArtifactList,
     ArtifactReply,
@@ -317,4 +318,5 @@ ROUTES: tuple[Operation, ...] = (
     *_documents(),
     *_health(),
     *DOING,
+    *AGNO_ROUTES,
 )

@@ -1,5 +1,7 @@
 """Runs as resources: where each stands, what it used, and where its log ends."""
 
+from collections.abc import Mapping, Sequence
+
 import msgspec
 from starlette.responses import Response
 
@@ -15,6 +17,7 @@ from runwire.protocol.chain import show
 from runwire.protocol.events.agent import AgentState
 from runwire.protocol.state.pane import Glance, glance
 from runwire.protocol.state.run import TRANSITIONS, Status
+from runwire.runs.rows.workers import leases_of as held_until
 
 LIMIT_DEFAULT = 50
 LIMIT_MAX = 500
@@ -52,6 +55,13 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True):
     since: str
 
 
+class Workspace(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a run works."""
+
+    path: str
+    mode: str | None
+
+
 class RunResource(msgspec.Struct, frozen=True, kw_only=True):
     """One run as it stands now."""
 
@@ -64,7 +74,15 @@ class RunResource(msgspec.Struct, frozen=True, kw_only=True):
     kind: str | None
     model: str | None
     provider: str | None
+    workspace: Workspace | None
     prior_run_id: str | None
+    """The run that this one repeats or goes on from."""
+    parent_run_id: str | None
+    """The run that this one does a part of the work for."""
+    worker_id: str | None
+    """Who works on it, or did last."""
+    lease_until: str | None
+    """Until when it is that worker's own, if it says no more; null while nobody works on it."""
     created_at: str
     updated_at: str
     started_at: str | None
@@ -94,7 +112,7 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
 
 async def show_run(services: Services, call: Call) -> Response:
     """One run."""
-    return json_response(resource_of(await find_run(services, call), services))
+    return json_response(await resource(await find_run(services, call), services))
 
 
 async def list_runs(services: Services, call: Call) -> Response:
@@ -118,7 +136,8 @@ async def list_runs(services: Services, call: Call) -> Response:
         await services.runtime.tasks.get(call.path["task_id"])
     shown, more = found[:most], len(found) > most
     following = str(await services.journal.reader.key(shown[-1].birth.run_id)) if more else None
-    data = [resource_of(info, services) for info in shown]
+    leases = await leases_of(shown, services)
+    data = [resource_of(info, services, leases) for info in shown]
     return json_response(RunList(data=data, has_more=more, next_cursor=following))
 
 
@@ -133,8 +152,19 @@ def seen_now(info: RunInfo, services: Services, last_event_type: str = "") -> Gl
     )
 
 
-def resource_of(info: RunInfo, services: Services) -> RunResource:
-    """A run as it is answered."""
+async def leases_of(infos: Sequence[RunInfo], services: Services) -> Mapping[str, int]:
+    """Until when those of the runs that somebody works on are theirs."""
+    alive = [info.birth.run_id for info in infos if not info.story.finished]
+    return await services.journal.reader.query(lambda db: held_until(db, alive)) if alive else {}
+
+
+async def resource(info: RunInfo, services: Services) -> RunResource:
+    """One run as it is answered."""
+    return resource_of(info, services, await leases_of([info], services))
+
+
+def resource_of(info: RunInfo, services: Services, leases: Mapping[str, int]) -> RunResource:
+    """A run as it is answered, one of several whose leases were looked up together."""
     run, seen = info.story.run, seen_now(info, services)
     return RunResource(
         run_id=info.birth.run_id,
@@ -145,7 +175,11 @@ def resource_of(info: RunInfo, services: Services) -> RunResource:
         kind=run.kind,
         model=run.model,
         provider=run.provider,
+        workspace=None if run.workspace_path is None else Workspace(path=run.workspace_path, mode=run.workspace_mode),
         prior_run_id=run.prior_run_id,
+        parent_run_id=run.parent_run_id,
+        worker_id=run.worker_id,
+        lease_until=_moment(leases.get(info.birth.run_id)),
         created_at=rfc3339(info.created_ns),
         updated_at=rfc3339(info.updated_ns),
         started_at=_moment(run.started_ns),

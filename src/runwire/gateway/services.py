@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
+from runwire.agents.registry import Registry
 from runwire.clock import Clock
 from runwire.config import Config
 from runwire.gateway.audience import Audiences
@@ -37,6 +38,7 @@ class Runtime:
     approvals: Approvals
     grants: Grants
     patches: Patches
+    registry: Registry
     sandbox_layer: str
     """What confines the commands of agents."""
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from runwire.gateway.call import Call
 from runwire.gateway.events import find_run
 from runwire.gateway.json import json_response
-from runwire.gateway.runs import resource_of
+from runwire.gateway.runs import resource
 from runwire.gateway.services import Services
 from runwire.gateway.tasks import caller_of, claiming
 from runwire.journal.records import RunInfo
@@ -82,7 +82,7 @@ async def start_run(services: Services, call: Call) -> Response:
         model=await services.runtime.tasks.accepted_model(call.path["task_id"], asked.model),
         also=claiming(services, call),
     )
-    return _born(services, info)
+    return await _born(services, info)
 
 
 async def retry_run(services: Services, call: Call) -> Response:
@@ -90,7 +90,7 @@ async def retry_run(services: Services, call: Call) -> Response:
     asked = await _asked(services, call, RetryRequest)
     run_id, model = await _run_and_model(services, call, asked.model)
     again = Again(model=model, budget_micros_usd=asked.budget_micros_usd)
-    return _born(services, await services.runtime.starter.retry(run_id, again, also=claiming(services, call)))
+    return await _born(services, await services.runtime.starter.retry(run_id, again, also=claiming(services, call)))
 
 
 async def resume_run(services: Services, call: Call) -> Response:
@@ -105,7 +105,7 @@ async def resume_run(services: Services, call: Call) -> Response:
     )
     starter = services.runtime.starter
     begin = starter.branch if asked.branch else starter.resume
-    return _born(services, await begin(run_id, again, also=claiming(services, call)))
+    return await _born(services, await begin(run_id, again, also=claiming(services, call)))
 
 
 async def continue_run(services: Services, call: Call) -> Response:
@@ -119,7 +119,7 @@ async def continue_run(services: Services, call: Call) -> Response:
         model=model,
         budget_micros_usd=asked.budget_micros_usd,
     )
-    return _born(services, await services.runtime.starter.resume(run_id, again, also=claiming(services, call)))
+    return await _born(services, await services.runtime.starter.resume(run_id, again, also=claiming(services, call)))
 
 
 async def cancel_run(services: Services, call: Call) -> Response:
@@ -129,7 +129,7 @@ async def cancel_run(services: Services, call: Call) -> Response:
     ended = await services.runtime.cancelling.cancel(
         run_id, by=caller_of(call), reason=asked.reason, also=claiming(services, call)
     )
-    return json_response(resource_of(ended.info, services), 200 if ended.settled else 202)
+    return json_response(await resource(ended.info, services), 200 if ended.settled else 202)
 
 
 async def say_to_run(services: Services, call: Call) -> Response:
@@ -140,8 +140,8 @@ async def say_to_run(services: Services, call: Call) -> Response:
     return json_response(MessageReply(run_id=run_id), 202)
 
 
-def _born(services: Services, info: RunInfo) -> Response:
-    return json_response(resource_of(info, services), 201)
+async def _born(services: Services, info: RunInfo) -> Response:
+    return json_response(await resource(info, services), 201)
 
 
 async def _run_and_model(services: Services, call: Call, model: str | None) -> tuple[str, str | None]:

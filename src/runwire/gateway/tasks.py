@@ -1,5 +1,6 @@
 """Tasks as resources: made, shown, listed, deleted."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -10,7 +11,7 @@ from runwire.errors import Forbidden
 from runwire.gateway.call import Call
 from runwire.gateway.json import json_response, require_shallow
 from runwire.gateway.parameters import limit, name, number_cursor
-from runwire.gateway.runs import RunResource, resource_of
+from runwire.gateway.runs import RunResource, leases_of, resource_of
 from runwire.gateway.services import Services
 from runwire.journal.records import Effect
 from runwire.runs.policies import names_commands
@@ -63,16 +64,20 @@ async def create_task(services: Services, call: Call) -> Response:
     limit_bytes = services.config.body_limit_bytes
     new = await call.json(NewTask, limit_bytes)
     require_shallow(await call.body(limit_bytes))
+    return json_response(await _answered(await keep_task(services, call, new), services), 201)
+
+
+async def keep_task(services: Services, call: Call, new: NewTask) -> TaskView:
+    """Keep a task for its caller, who must have the right to all that it would do."""
     # A command hook is run by the gateway itself, outside of any sandbox.
     if new.policy is not None and names_commands(new.policy) and not _is_admin(call):
         raise Forbidden("admin")
-    view = await services.runtime.tasks.create(new, also=claiming(services, call))
-    return json_response(_resource(view, services), 201)
+    return await services.runtime.tasks.create(new, also=claiming(services, call))
 
 
 async def show_task(services: Services, call: Call) -> Response:
     """One task."""
-    return json_response(_resource(await services.runtime.tasks.view(call.path["task_id"]), services))
+    return json_response(await _answered(await services.runtime.tasks.view(call.path["task_id"]), services))
 
 
 async def list_tasks(services: Services, call: Call) -> Response:
@@ -85,7 +90,8 @@ async def list_tasks(services: Services, call: Call) -> Response:
         limit=limit(call, default=LIMIT_DEFAULT, maximum=LIMIT_MAX),
     )
     following = None if page.next_cursor is None else str(page.next_cursor)
-    data = [_resource(view, services) for view in page.tasks]
+    leases = await leases_of([view.latest_run for view in page.tasks if view.latest_run is not None], services)
+    data = [_resource(view, services, leases) for view in page.tasks]
     return json_response(TaskList(data=data, has_more=following is not None, next_cursor=following))
 
 
@@ -109,7 +115,12 @@ def _is_admin(call: Call) -> bool:
     return call.caller is not None and call.caller.allows("admin")
 
 
-def _resource(view: TaskView, services: Services) -> TaskResource:
+async def _answered(view: TaskView, services: Services) -> TaskResource:
+    leases = {} if view.latest_run is None else await leases_of([view.latest_run], services)
+    return _resource(view, services, leases)
+
+
+def _resource(view: TaskView, services: Services, leases: Mapping[str, int]) -> TaskResource:
     task = view.task
     return TaskResource(
         task_id=task.task_id,
@@ -132,5 +143,5 @@ def _resource(view: TaskView, services: Services) -> TaskResource:
         max_turns=task.max_turns,
         created_at=rfc3339(task.created_ns),
         runs=view.runs,
-        latest_run=None if view.latest_run is None else resource_of(view.latest_run, services),
+        latest_run=None if view.latest_run is None else resource_of(view.latest_run, services, leases),
     )
