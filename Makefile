@@ -54,6 +54,7 @@ check: $(SETUP) ## Check format, lint, types, import contracts and generated fil
 	@$(BIN)/lint-imports
 	@$(PYTHON) scripts/generate.py --check
 	@$(PYTHON) scripts/reference.py --check
+	@$(PYTHON) scripts/coverage.py --check
 
 .PHONY: format
 format: $(SETUP) ## Put the code in shape
@@ -64,6 +65,7 @@ format: $(SETUP) ## Put the code in shape
 generate: $(SETUP) ## Write the schema, the TypeScript types and the reference anew
 	@$(PYTHON) scripts/generate.py
 	@$(PYTHON) scripts/reference.py
+	@$(PYTHON) scripts/coverage.py
 
 .PHONY: bench
 bench: $(SETUP) ## Measure, with rival and limit in the same run

@@ -1,7 +1,6 @@
 """What an operator can set: one frozen value, read once from defaults < file < environment < options."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, get_args, get_type_hints
@@ -60,6 +59,9 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     kind: Annotated[Literal["agent", "team", "workflow"], Meta(description="What that id names on the server.")] = (
         "agent"
     )
+    api_key_env: Annotated[
+        Text | None, Meta(description="Environment variable that holds the key the server asks for.")
+    ] = None
     env: Annotated[
         tuple[Text, ...],
         Meta(description="Names of our own environment variables that it may see, beside the usual few."),
@@ -247,10 +249,10 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
 
 def _from_file(path: Path) -> dict[str, object]:
     try:
-        settings = tomllib.loads(path.read_text("utf-8"))
+        settings = _parsed(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ConfigInvalid(str(path), f"cannot be read: {error}") from error
     for key in ("data", "token"):
         if key in settings:
@@ -258,6 +260,13 @@ def _from_file(path: Path) -> dict[str, object]:
                 str(path), f"{key!r} is set by option or by {environment_name(key)}, not in the file", key=key
             )
     return settings
+
+
+def _parsed(text: str) -> dict[str, object]:
+    # Not at the top: most have no such file.
+    import tomllib
+
+    return tomllib.loads(text)
 
 
 def _checked(source: str, settings: Mapping[str, object]) -> Iterator[tuple[str, object]]:

@@ -6,7 +6,6 @@ executor that only watches another agent tells those itself and asks by `ask`. E
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
@@ -52,8 +51,7 @@ class ModelRewrite(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True):
     """A tool as a model is told of it."""
 
     name: str
@@ -61,8 +59,7 @@ class ToolSpec:
     schema: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFacts:
+class RunFacts(Struct, frozen=True, kw_only=True):
     """What is settled about a run before its executor begins."""
 
     run_id: str
@@ -94,8 +91,7 @@ class RunFacts:
     """Nothing but birth events so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """One stored event, decoded. Pieces of streams are left out."""
 
     run_id: str
@@ -105,8 +101,7 @@ class Past:
     payload: Payload | Opaque
 
 
-@dataclass(frozen=True, slots=True)
-class LeftBehind:
+class LeftBehind(Struct, frozen=True):
     """What an earlier worker left of a run: nobody knows what became of the calls, and somebody may still answer."""
 
     questions: Sequence[ApprovalRequested]
@@ -136,8 +131,7 @@ def left_behind(past: Iterable[Past], run_id: str) -> LeftBehind:
     return LeftBehind(list(questions.values()), calls)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolAsk:
+class ToolAsk(Struct, frozen=True, kw_only=True):
     """A tool call that wants to happen: what policy, grants and people decide about."""
 
     tool_call_id: str
@@ -159,20 +153,20 @@ class ToolAsk:
     """The agent itself asks: that a preset happens to allow it is not enough; a rule, a grant or a person decides."""
     needs_person: bool = False
     """A question that only a person can answer, such as a choice: no rule and no grant allows it, and none comes of it."""
+    fixed: bool = False
+    """It happens with this input or not at all; there is nobody who would take another one."""
     recheck: Callable[[Mapping[str, object]], "ToolAsk"]
     """The same ask for another input, from an edit or a hook; raises ToolInputInvalid."""
 
 
-@dataclass(frozen=True, slots=True)
-class Go:
+class Go(Struct, frozen=True):
     """The call may happen. Its `tool.invoked` and `tool.started` are durable when this is returned."""
 
     input: Mapping[str, object]
     changed_by: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class No:
+class No(Struct, frozen=True):
     """The call may not happen. Every event of the refusal is stored; `told` goes to the model."""
 
     told: str
@@ -182,8 +176,7 @@ class No:
 Verdict = Go | No
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """What is to become of a call that an agent of somebody else's asks about."""
 
     allowed: bool
@@ -204,8 +197,7 @@ class Answer:
     """What decided: a rule, a preset, or `approval:<id>`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolEnd:
+class ToolEnd(Struct, frozen=True, kw_only=True):
     """How a call that was let go has ended."""
 
     outcome: Literal["completed", "failed", "cancelled", "timed_out"]
@@ -222,8 +214,7 @@ class ToolEnd:
     result_artifact_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What a person said to a run while it was at work."""
 
     text: str
@@ -231,8 +222,7 @@ class Said:
     kind: Literal["message", "rejection"]
 
 
-@dataclass(frozen=True, slots=True)
-class ChildEnd:
+class ChildEnd(Struct, frozen=True):
     """How a run that was started for a part of the work has ended."""
 
     run_id: str
@@ -256,15 +246,13 @@ class Stopped(BaseException):
         self.why: WhyStopped = why
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """The work is done."""
 
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """The work cannot be done."""
 
     code: str
@@ -284,7 +272,7 @@ class RunHost(Protocol):
         ...
 
     def emit(
-        self, *payloads: Payload, kept: "Sequence[Draft | Change]" = (), also: "RowEffect | None" = None
+        self, *payloads: Payload | Opaque, kept: "Sequence[Draft | Change]" = (), also: "RowEffect | None" = None
     ) -> "Awaitable[Stored]":
         """Append all or none, under the lease, with the rows that `also` changes; events of `kept` go first.
 

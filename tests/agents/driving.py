@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from runwire.agents.launching import Launcher, Reach, Watch, Watching
 from runwire.agents.profile import Profile
 from runwire.agents.stdio import StdioExecutor
@@ -47,7 +49,7 @@ async def executor_of(profile: Profile, *, watch: Watch = unwatched, patience: P
 
 def host_of(workspace: Path, prompt: str, respond: Respond = agree, **facts: object) -> FakeHost:
     """A run of a prompt in a workspace."""
-    settled = replace(run_facts(prompt=prompt, model=None, workspace=workspace), **facts)  # type: ignore[arg-type] # fields of RunFacts
+    settled = structs.replace(run_facts(prompt=prompt, model=None, workspace=workspace), **facts)
     return FakeHost(facts=settled, respond=respond, clock=SystemClock())
 
 

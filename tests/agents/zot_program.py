@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TextIO
 
 ABORT = threading.Event()
 _LOCK = threading.Lock()
@@ -51,8 +50,7 @@ def run(command: str) -> None:
     tell(type="turn_end", stop="tool_use")
     process = subprocess.Popen(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     printed = ""
-    output: TextIO | None = process.stdout
-    for line in output or ():
+    for line in process.stdout or ():
         printed += line
         tell(type="tool_progress", id=call["id"], text=line)
         if ABORT.is_set():

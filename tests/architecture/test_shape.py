@@ -69,7 +69,9 @@ def test_a_silenced_check_says_why() -> None:
 
 
 def test_no_path_of_a_machine_is_kept() -> None:
-    found = [shown(path) for path in kept_files() if MACHINE_PATHS.search(text_of(path) or "")]
+    # What real agents said is kept as they said it.
+    ours = (path for path in kept_files() if not shown(path).startswith("tests/transcripts/"))
+    found = [shown(path) for path in ours if MACHINE_PATHS.search(text_of(path) or "")]
     assert found == []
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runwire import wiring
 from runwire.client.answers import Artifact
 from runwire.client.client import Client
 from runwire.client.embedded import EmbeddedTransport
@@ -21,6 +20,7 @@ from runwire.gateway.services import Services
 from runwire.journal.artifact import ArtifactMeta, NewArtifact
 from runwire.journal.records import RunBirth
 from runwire.protocol.events.run import RunFinished, RunStarted
+from runwire.wiring.serving import open_services
 from tests.spec import spec
 
 RUN = "run_1"
@@ -36,7 +36,7 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncGenerator[House]:
-    async with wiring.open_services(Config(data=tmp_path / "data"), environ={}) as services:
+    async with open_services(Config(data=tmp_path / "data"), environ={}) as services:
         token = await services.tokens.start()
         await services.journal.create_run(RunBirth(RUN), [RunStarted(worker_id="w1")])
         transport = EmbeddedTransport(create_app(services))

@@ -14,9 +14,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from runwire import wiring
 from runwire.config import Config
 from runwire.runs.patches import Patches
+from runwire.wiring import working
 from runwire.workspace.applying import Verb
 from runwire.workspace.locking import Locks
 from runwire.workspace.probing import Probe
@@ -62,7 +62,7 @@ def _probe(death: Place | None, trace: Path | None = None) -> Probe:
 
 def _work(data: Path, slots: int, death: Place | None, trace: Path | None, began: Connection) -> None:
     config = Config(data=data, workers=slots, close_grace_s=0.2)
-    asyncio.run(wiring.work(config, started=began.send, probe=_probe(death, trace)))
+    asyncio.run(working.work(config, started=began.send, probe=_probe(death, trace)))
 
 
 async def _decide(data: Path, verb: Verb, patches: Sequence[str], death: Place) -> None:

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from runwire.host import Effects, Ended, Past, RunFacts, RunHost
 from runwire.ids import Ids
@@ -190,4 +191,4 @@ class Player:
 
 def with_facts(player: Player, **changes: object) -> RunFacts:
     """The player's facts with some of them changed."""
-    return replace(player.facts, **changes)  # type: ignore[arg-type]  # names are checked when the test runs
+    return replace(player.facts, **changes)

@@ -1,8 +1,7 @@
 """Runs without a model: a call and its end, also when another worker had begun it."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from runwire.host import Failed, Finished, No, ToolAsk, Verdict
 from runwire.native.direct import DirectExecutor, call_of

@@ -1,7 +1,8 @@
 """What a model is told before the conversation."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from runwire.host import ToolSpec
 from runwire.native.prompt import system_prompt

@@ -1,9 +1,9 @@
 """Chunks in, events out: blocks are told once they are whole, and never before."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runwire.native.errors import ModelFault
 from runwire.native.loop.state import Call, Text, Thinking, Usage

@@ -73,6 +73,7 @@ def test_a_whole_run_adds_up() -> None:
         provider="anthropic",
         workspace_path="/srv/w",
         workspace_mode="clone",
+        worker_id="worker-3",
         turns=1,
         input_tokens=4_201,
         output_tokens=312,

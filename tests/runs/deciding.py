@@ -3,8 +3,9 @@
 import secrets
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from runwire.clock import Clock, SystemClock
 from runwire.host import Effects, Emit, ToolAsk, ToolInputInvalid
@@ -27,8 +28,9 @@ from runwire.runs.grants import Grants
 from runwire.runs.hooks import Hooks
 from runwire.runs.hosting import Held
 from runwire.runs.outbox import Outbox
-from runwire.runs.permitting import Permits, Surroundings
+from runwire.runs.permitting import Permits
 from runwire.runs.policies import Policies
+from runwire.runs.surroundings import Surroundings
 from runwire.runs.task import Task
 
 SECRET = "hunter2-correct-horse-battery"

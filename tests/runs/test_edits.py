@@ -13,9 +13,9 @@ from runwire.runs.approvals import Approvals
 from runwire.runs.edits import PolicedEdits, likeness
 from runwire.runs.errors import EditDenied
 from runwire.runs.grants import Asker
-from runwire.runs.permitting import Surroundings
 from runwire.runs.rows.tasks import insert_task
 from runwire.runs.shellwords import read
+from runwire.runs.surroundings import Surroundings
 from runwire.runs.task import encode_task
 from tests.runs.deciding import PLACE, Desk, begin, ids_of, opened, shell, tool
 

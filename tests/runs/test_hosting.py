@@ -16,10 +16,11 @@ from runwire.runs.approvals import Approvals
 from runwire.runs.grants import Grants
 from runwire.runs.hooks import Hooks
 from runwire.runs.hosting import Held
-from runwire.runs.permitting import Permits, Surroundings
+from runwire.runs.permitting import Permits
 from runwire.runs.policies import Policies
 from runwire.runs.rows.queue import Entry, find_entry
 from runwire.runs.supervisor import Manners
+from runwire.runs.surroundings import Surroundings
 from tests.runs.deciding import emitting
 from tests.runs.house import House, ask, at_work
 from tests.runs.test_worker import completed

@@ -1,10 +1,10 @@
 """How a call ends is told once, and shown to whoever wants to see it."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runwire.clock import SystemClock
 from runwire.host import ToolEnd

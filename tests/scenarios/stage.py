@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import httpx2
 import msgspec
 
-from runwire import wiring
 from runwire.client.answers import Run
 from runwire.client.client import Client
 from runwire.client.embedded import EmbeddedTransport
@@ -19,6 +18,7 @@ from runwire.config import Config
 from runwire.protocol.catalogue import TERMINAL, decode_payload
 from runwire.protocol.envelope import data_of
 from runwire.protocol.payload import Payload
+from runwire.wiring import serving
 from tests.scenarios.log import Log
 
 V1 = "/hecate/v1"
@@ -161,7 +161,7 @@ class Theatre:
         workers = settings.pop("workers", 2)
         # Long enough that time seldom cuts a text in two: the same story is to make the same events.
         config = Config(data=self.data, **{"coalesce_ms": 150.0, "close_grace_s": 0.2, **settings})
-        async with wiring.open_app(config, workers=workers) as (app, token):
+        async with serving.open_app(config, workers=workers) as (app, token):
             headers = {"authorization": f"Bearer {token}"}
             address = "http://127.0.0.1"
             async with (

@@ -10,7 +10,7 @@ from runwire.native.models.catalogue import Catalogue
 from runwire.runs.accepting import Acceptance
 from runwire.runs.errors import AgentUnknown, ModelUnknown, TaskInvalid
 from runwire.runs.task import NewTask, settled
-from runwire.wiring.agents import NamedAgents, named_agents
+from runwire.wiring.naming import NamedAgents, named_agents
 
 TABLES = {
     "goose": AgentSettings(dialect="acp", command=("goose", "acp")),

@@ -1,6 +1,7 @@
 """States of a workspace: what has changed between two of them, quickly, and whatever lies there."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import time
@@ -16,6 +17,7 @@ from runwire.workspace.changes import FileChange, FileState
 from runwire.workspace.errors import WorkspaceInvalid
 from runwire.workspace.snapshot import BODY_LIMIT_BYTES, Shadow, Unpatchable
 from tests.workspace.commands import NOBODY
+from tests.workspace.conftest import Ground
 from tests.workspace.git import checkout, git, read_tree, write_tree
 from tests.workspace.trees import EXACT_STATES, NAMES
 
@@ -168,7 +170,7 @@ async def test_the_repository_of_the_workspace_is_never_touched(tmp_path: Path) 
         (workspace / "a").write_text("dirtier")
         assert (await since(shadow, before)).keys() == {"a"}
     assert _everything(workspace / ".git") == was
-    assert not shadow_folder.exists()
+    assert list(shadow_folder.iterdir()) == []
 
 
 async def test_a_hostile_workspace_breaks_and_runs_nothing(workspace: Path, shadow: Shadow, tmp_path: Path) -> None:
@@ -216,41 +218,21 @@ async def test_a_hostile_workspace_breaks_and_runs_nothing(workspace: Path, shad
     assert not ran.exists()
 
 
-async def test_a_file_that_cannot_be_read_is_told_apart(workspace: Path, tmp_path: Path) -> None:
-    for folder in (workspace, *workspace.parents):
-        if folder.stat().st_mode & 0o001 == 0 and folder.is_relative_to(tmp_path.parent):
-            folder.chmod(folder.stat().st_mode | 0o055)
-    mine = Path(shutil.os.path.realpath("/var/tmp")) / f"runwire-shadow-{os.getpid()}"
-    mine.mkdir()
-    mine.chmod(0o777)
-    (mine / "w").mkdir()
-    (mine / "w").chmod(0o777)
-    (mine / "w/closed").write_text("one")
-    (mine / "w/closed").chmod(0)
-    (mine / "w/shut").mkdir()
-    (mine / "w/shut/inside").write_text("x")
-    (mine / "w/shut").chmod(0)
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.seteuid(NOBODY)
-    try:
-        with Shadow(mine / "w", mine / "shadow") as shadow:
-            before = await shadow.take()
-            (mine / "w/open").write_text("x")
-            assert (await since(shadow, before)).keys() == {"open"}
-            before = await shadow.take()
-            if is_root:
-                os.seteuid(0)
-            (mine / "w/closed").write_text("two")
-            if is_root:
-                os.seteuid(NOBODY)
-            found = await since(shadow, before)
-            assert found == {"closed": Unpatchable("closed", "it cannot or could not be read")}
-    finally:
-        if is_root:
-            os.seteuid(0)
-        (mine / "w/shut").chmod(0o755)
-        shutil.rmtree(mine)
+async def test_a_file_that_cannot_be_read_is_told_apart(ground: Ground) -> None:
+    closed, shut = ground.workspace / "closed", ground.workspace / "shut"
+    write_tree(ground.workspace, {"closed": FileState(b"one", 0), "shut/inside": FileState(b"x")})
+    shut.chmod(0)
+    with _as_nobody(), Shadow(ground.workspace, ground.data / "shadow") as shadow:
+        before = await shadow.take()
+        (ground.workspace / "open").write_text("x")
+        after = await shadow.take()
+        assert (await between(shadow, before, after)).keys() == {"open"}
+        with _as_owner():
+            closed.chmod(0o600)
+            closed.write_text("two")
+            closed.chmod(0)
+        assert await since(shadow, after) == {"closed": Unpatchable("closed", "it cannot or could not be read")}
+    shut.chmod(0o755)
 
 
 async def test_a_folder_swapped_for_a_link_leads_nowhere(workspace: Path, shadow: Shadow, tmp_path: Path) -> None:
@@ -296,7 +278,25 @@ async def test_what_is_too_much_to_keep_is_still_seen_to_change(workspace: Path,
         before = await shadow.take()
         write_tree(workspace, {"a": FileState(b"third"), "b": FileState(b"fourth")})
         found = await since(shadow, before)
-    assert {one.reason for one in found.values() if isinstance(one, Unpatchable)} == {"its bytes were too many to keep"}
+    assert {one.reason for one in found.values() if isinstance(one, Unpatchable)} == {"its bytes could not be kept"}
+
+
+async def test_a_workspace_that_went_away_is_told(workspace: Path, shadow: Shadow) -> None:
+    await shadow.take()
+    workspace.rmdir()
+    with pytest.raises(WorkspaceInvalid, match="cannot be looked through"):
+        await shadow.take()
+    workspace.symlink_to("/")
+    with pytest.raises(WorkspaceInvalid, match="cannot be looked through"):
+        await shadow.take()
+
+
+async def test_what_was_kept_has_no_name_that_a_crash_could_leave(
+    workspace: Path, shadow: Shadow, tmp_path: Path
+) -> None:
+    (workspace / "a").write_text("secret")
+    await shadow.take()
+    assert list((tmp_path / "shadow").iterdir()) == []
 
 
 async def test_a_look_that_is_called_off_does_not_disturb_the_next(workspace: Path, shadow: Shadow) -> None:
@@ -310,6 +310,28 @@ async def test_a_look_that_is_called_off_does_not_disturb_the_next(workspace: Pa
     before = await shadow.take()
     (workspace / "f1").write_text("x")
     assert (await since(shadow, before)).keys() == {"f1"}
+
+
+@contextlib.contextmanager
+def _as_nobody() -> Iterator[None]:
+    """Without any rights, where we have them all."""
+    owner = os.geteuid()
+    if owner == 0:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(owner)
+
+
+@contextlib.contextmanager
+def _as_owner() -> Iterator[None]:
+    nobody = os.geteuid()
+    os.seteuid(os.getuid())
+    try:
+        yield
+    finally:
+        os.seteuid(nobody)
 
 
 def _clear(folder: Path) -> None:

@@ -15,6 +15,8 @@ class Questions:
         self._telling = telling
         self._told = told
         self._open: dict[str, Question] = {}
+        self._decided: set[str] = set()
+        """Those of the open ones that were decided, though nothing tells yet how."""
 
     @property
     def open(self) -> Sequence[str]:
@@ -22,7 +24,15 @@ class Questions:
         return tuple(self._open)
 
     def __bool__(self) -> bool:
-        return bool(self._open)
+        return len(self._open) > len(self._decided)
+
+    def go_on(self) -> None:
+        """The agent goes on, so it does not wait any more; how was decided is yet to be seen."""
+        self._decided.update(self._open)
+
+    def wait_on(self) -> None:
+        """It waits still, or again."""
+        self._decided.clear()
 
     def get(self, question_id: str) -> Question | None:
         """A question that is open."""
@@ -35,6 +45,7 @@ class Questions:
     def ask(self, question: Question) -> None:
         """Ask, unless that very question is open already."""
         if question.question_id in self._open:
+            self._decided.discard(question.question_id)
             return
         self._open[question.question_id] = question
         if self._telling.driven:
@@ -55,6 +66,7 @@ class Questions:
     def answer(self, question_id: str, *, allowed: bool, by: str, comment: str) -> Question | None:
         """A decision was taken; the question, if it was open."""
         question = self._open.pop(question_id, None)
+        self._decided.discard(question_id)
         if question is not None and not self._telling.driven:
             self._told.say(
                 ApprovalResolved(

@@ -84,6 +84,8 @@ class Question:
     hosts: Sequence[str] = ()
     argv_text: str | None = None
     choices: Sequence[str] = ()
+    fixed: bool = False
+    """Whether it can be allowed as it is or not at all: the agent takes no other input."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class EditWatch:
         """States of files that the run's own patches and snapshots tell of."""
 
     async def begin(self) -> None:
-        """Remember the workspace as it is; without that, or where it is too large to be watched, a look finds nothing."""
+        """Remember the workspace as it is; without that, or where it cannot be looked through, a look finds nothing."""
         async with self._locks.hold(self._shadow.workspace):
             try:
                 self._last = await self._shadow.take()
@@ -110,7 +110,7 @@ class EditWatch:
                 await self._tell(batch, unpatchable, before, after)
             else:
                 self._advance(batch, before, after)
-            return Looked([one.artifact_id for one in batch.proposals], unpatchable)
+            return Looked(tuple(one.artifact_id for one in batch.proposals), tuple(unpatchable))
 
     async def _gather(self, batch: "_Batch", before: str, after: str) -> list[Unpatchable]:
         """Make patches of what has changed, and say of what there are none."""
@@ -205,7 +205,7 @@ class _Batch:
 async def watching(
     host: RunHost, *, folder: Path, applied: Applied, locks: Locks, clock: Clock, ids: Ids
 ) -> AsyncGenerator[EditWatch]:
-    """Watch the workspace of a run from now on; what is needed for that lies in `folder`, and goes with the block."""
+    """Watch the workspace of a run from now on; what is needed for that lies on the disk of `folder`, without a name."""
     with Shadow(host.facts.workspace, folder) as shadow:
         watch = EditWatch(shadow=shadow, host=host, applied=applied, locks=locks, clock=clock, ids=ids)
         await watch.begin()

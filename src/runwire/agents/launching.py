@@ -71,21 +71,18 @@ class Launcher:
         """Start an agent in its run's workspace; when the block ends, nobody of it is left."""
         facts, reach = host.facts, self._reach
         sandbox = confined(reach.sandbox, allow_unconfined=facts.allow_unconfined)
-        environ = environment_of(profile, facts, reach)
-        program = find_program(profile, environ.get("PATH"))
         workspace = facts.workspace.resolve()
+        wish = Wish(facts.model or profile.model, str(workspace))
+        environ = {**profile.variables(wish), **environment_of(profile, facts, reach)}
+        program = find_program(profile, environ.get("PATH"))
         state = state_folders(profile, environ, reach.home)
         command = Command(
-            argv=(
-                program,
-                *profile.command[1:],
-                *profile.arguments(Wish(facts.model or profile.model, str(workspace))),
-            ),
+            argv=(program, *profile.command[1:], *profile.arguments(wish)),
             confinement=Confinement(
                 workspace=workspace,
                 cwd=workspace,
                 writable=state,
-                readable=[*_around(program), *(Path(word) for word in profile.command[1:] if os.path.isabs(word))],
+                readable=[*around(program), *(Path(word) for word in profile.command[1:] if os.path.isabs(word))],
                 network=profile.network,
                 # Its own keys are its own to read; those of others stay hidden.
                 hidden=[path for path in reach.hidden if not any(_meets(path, folder) for folder in state)],
@@ -149,7 +146,7 @@ def _expanded(text: str, environ: Mapping[str, str], home: str) -> str | None:
     return None if not value else f"{value}{slash}{rest}"
 
 
-def _around(program: str) -> list[Path]:
+def around(program: str) -> list[Path]:
     """What a program was installed with."""
     real = Path(os.path.realpath(program))
     folder = real.parent

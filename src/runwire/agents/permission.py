@@ -1,7 +1,8 @@
 """A question of an agent's as something that policy, grants and people decide about."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runwire.agents.dialect import Question
 from runwire.host import ToolAsk, ToolInputInvalid
@@ -15,6 +16,8 @@ def ask_about(question: Question, turn_index: int) -> ToolAsk:
     def recheck(given: Mapping[str, object]) -> ToolAsk:
         if question.kind in {"choice", "input"}:
             _require_value(question, given)
+        elif question.fixed:
+            raise ToolInputInvalid("the agent takes no other input than its own")
         elif question.kind == "permission" and question.input.keys() != given.keys():
             other = sorted(question.input.keys() ^ given.keys())
             raise ToolInputInvalid(f"{other[0]}: the fields of the call cannot change, only their values")
@@ -33,6 +36,7 @@ def ask_about(question: Question, turn_index: int) -> ToolAsk:
         argv_text=question.argv_text,
         insists=True,
         needs_person=question.kind != "permission",
+        fixed=question.fixed,
         recheck=recheck,
     )
     return asked

@@ -19,6 +19,11 @@ def no_arguments(_: Wish) -> Sequence[str]:
     return ()
 
 
+def no_variables(_: Wish) -> Mapping[str, str]:
+    """Nothing more in the environment."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """One agent."""
@@ -31,6 +36,8 @@ class Profile:
     """The program and what always follows it."""
     arguments: Callable[[Wish], Sequence[str]] = no_arguments
     """What follows for a run."""
+    variables: Callable[[Wish], Mapping[str, str]] = no_variables
+    """What is set in its environment for a run."""
     speak: Callable[[Telling], Speaker]
     install: str
     """What a person does to get it."""

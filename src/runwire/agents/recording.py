@@ -23,7 +23,7 @@ Ended = ToolCompleted | ToolFailed | ToolCancelled | ToolTimedOut
 class Place(Protocol):
     """Where events go: the part of a run's host that recording needs."""
 
-    def emit(self, *payloads: Payload, kept: "Sequence[Draft]" = ()) -> "Awaitable[Stored]":
+    def emit(self, *payloads: Payload | Opaque, kept: "Sequence[Draft]" = ()) -> "Awaitable[Stored]":
         """Append all or none."""
         ...
 
@@ -51,7 +51,7 @@ class Recorder:
 
     async def record(self, items: Sequence[Item]) -> None:
         """Tell what happened."""
-        waiting: list[Payload] = []
+        waiting: list[Payload | Opaque] = []
         kept: list[Draft] = []
         for item in items:
             if is_piece(item):
@@ -74,10 +74,10 @@ class Recorder:
                     self._flush(waiting, kept)
                     await self._tool_ended(item)
             elif isinstance(item, Opaque):
-                raise TypeError(f"{item.type} is not an event that an agent may tell")
+                waiting.append(item)
         self._flush(waiting, kept)
 
-    def _flush(self, waiting: list[Payload], kept: "list[Draft]") -> None:
+    def _flush(self, waiting: list[Payload | Opaque], kept: "list[Draft]") -> None:
         if waiting:
             self._place.emit(*waiting, kept=tuple(kept))
             waiting.clear()

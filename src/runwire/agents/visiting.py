@@ -1,7 +1,7 @@
 """One conversation with an agent that runs: its words become events, its questions become approvals, its end is ours to see."""
 
 import asyncio
-import contextlib
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from runwire.agents.normalising import Normaliser
 from runwire.agents.permission import ask_about
 from runwire.agents.recording import Ended, Recorder
 from runwire.clock import Clock
+from runwire.errors import RunwireError
 from runwire.host import Answer, Failed, RunHost
 from runwire.host import Ended as RunEnded
 from runwire.workspace.conversing import TalkOver
@@ -19,8 +20,11 @@ _CANCEL_PATIENCE_S = 5.0
 _GOODBYE_S = 2.0
 _LATE_S = 0.2
 _LOOK_S = 1.0
+_DEAF_S = 60.0
 _HARMLESS = frozenset({"file", "search", "todo", "web"})
 OVERSPENT = "the budget is spent"
+
+log = logging.getLogger("runwire.agents")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +89,8 @@ class Visit:
             if self._failure is not None:
                 await self._interrupt()
                 return
-            if self._has_asked and self._speaker.teller.outcome is not None and not await self._go_on(group):
+            # One that refuses to begin is over before it was asked anything.
+            if self._speaker.teller.outcome is not None and not (self._has_asked and await self._go_on(group)):
                 return
 
     async def _prompt(self, text: str, images: Sequence[Image], group: asyncio.TaskGroup) -> None:
@@ -123,9 +128,7 @@ class Visit:
                 for item in items:
                     match item:
                         case Reply():
-                            # One that listens no more is seen by the end of its words.
-                            with contextlib.suppress(TalkOver):
-                                await self._talk.write(item.data)
+                            await self._send(item.data)
                         case Question():
                             self._ask(item, group)
                         case Overspent():
@@ -133,6 +136,18 @@ class Visit:
                         case _:
                             pass
                 items = self._speaker.teller.take()
+
+    async def _send(self, data: bytes) -> None:
+        try:
+            async with asyncio.timeout(_DEAF_S):
+                await self._talk.write(data)
+        except TalkOver:
+            # One that listens no more is seen by the end of its words.
+            return
+        except TimeoutError:
+            self._failure = self._failure or Failed(
+                "agent_deaf", f"the agent took nothing in for {_DEAF_S:g} s", retriable=True
+            )
 
     # Questions.
 
@@ -220,13 +235,20 @@ class Visit:
         )
         rest, outcome = self._normaliser.end(end, self._clock.now_ns())
         await self._act(rest, None)
-        await self._watch.look(self._last_call or None)
+        await self._look(self._last_call or None)
         return self._failure or _ended(outcome)
 
     async def _tool_ended(self, ended: Ended) -> None:
         if ended.kind not in _HARMLESS:
             self._last_call = ended.tool_call_id
-            await self._watch.look(ended.tool_call_id)
+            await self._look(ended.tool_call_id)
+
+    async def _look(self, tool_call_id: str | None) -> None:
+        try:
+            await self._watch.look(tool_call_id)
+        except RunwireError as wrong:
+            # Somebody else is at the files, or there is no room: the next look tells what this one could not.
+            log.info("the edits of run %s could not be told yet: %s", self._host.facts.run_id, wrong.message)
 
 
 def _ended(outcome: Outcome) -> RunEnded:

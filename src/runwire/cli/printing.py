@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import stat
 import sys
 from collections.abc import AsyncGenerator
@@ -10,6 +11,7 @@ from contextlib import asynccontextmanager
 import msgspec
 
 _ENCODER = msgspec.json.Encoder()
+_NARROWEST = 20
 
 
 def write(line: bytes) -> None:
@@ -35,6 +37,13 @@ def flush() -> None:
 def coloured(*, no_color: bool) -> bool:
     """Whether stdout is a terminal that wants colour."""
     return not no_color and not os.environ.get("NO_COLOR") and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int | None:
+    """How many characters fit on a line: as COLUMNS says or the terminal is; None where nobody looks at lines."""
+    if not os.environ.get("COLUMNS") and not sys.stdout.isatty():
+        return None
+    return max(shutil.get_terminal_size().columns, _NARROWEST)
 
 
 @asynccontextmanager

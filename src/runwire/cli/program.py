@@ -3,6 +3,7 @@
 A command's module is loaded when the command is called, and not before.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -27,7 +28,13 @@ class Entry:
 
     def load(self) -> click.Command:
         """Import the command; its module calls it `command`."""
-        command = import_module(f"runwire.cli.commands.{self.module}").command
+        # What is loaded stays, so the collector need not go through it: not while it is loaded, and not later.
+        gc.disable()
+        try:
+            command = import_module(f"runwire.cli.commands.{self.module}").command
+        finally:
+            gc.freeze()
+            gc.enable()
         if not isinstance(command, click.Command):
             raise TypeError(f"runwire.cli.commands.{self.module} defines no command")
         return command
@@ -51,6 +58,7 @@ COMMANDS: Sequence[Entry] = (
     Entry("apply", "Write a proposed patch into its workspace.", "apply"),
     Entry("reject", "Refuse a proposed patch.", "reject"),
     Entry("revert", "Take an applied patch back.", "revert"),
+    Entry("agents", "List the agents that are here, and try one.", "agents"),
     Entry("usage", "Show tokens and money.", "usage"),
     Entry("audit", "Show who did what, and with whose permission.", "audit"),
     Entry("worker", "Carry out runs in a process of its own.", "worker"),

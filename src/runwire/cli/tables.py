@@ -8,15 +8,15 @@ from runwire.cli.lines import plain
 _GAP = "  "
 
 
-def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write rows under their titles; without rows nothing is written."""
+def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> None:
+    """Write rows under their titles, cut at `width`; without rows nothing is written."""
     if not rows:
         return
     shown = [list(titles), *([plain(cell) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in shown) for column in range(len(titles))]
     for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        printing.write_text(_GAP.join(cells).rstrip())
+        printing.write_text(_fitting(_GAP.join(cells).rstrip(), width))
 
 
 def write_facts(facts: Sequence[tuple[str, str]]) -> None:
@@ -25,6 +25,10 @@ def write_facts(facts: Sequence[tuple[str, str]]) -> None:
     for name, value in facts:
         if value:
             printing.write_text(f"{name.ljust(width)}{_GAP}{plain(value)}")
+
+
+def _fitting(line: str, width: int | None) -> str:
+    return line if width is None or len(line) <= width else f"{line[: width - 1]}…"
 
 
 def dollars(micros_usd: int) -> str:

@@ -49,3 +49,18 @@ def check_models(config: Config) -> Iterator[Finding]:
         yield ok(f"models of {', '.join(known)}, and scripts")
     else:
         yield ok(f"scripts instead of models; {' or '.join(_KEYS.values())}, or a table [models.NAME], reach real ones")
+
+
+async def check_agents(config: Config) -> list[Finding]:
+    """Which agents of others are here."""
+    from runwire.clock import SystemClock
+    from runwire.wiring.registering import registry_of
+
+    _, *others = await registry_of(config, environ=os.environ, clock=SystemClock()).look()
+    here = [f"{one.known.name} {one.version or ''}".strip() for one in others if one.installed]
+    found = ok(f"agents {', '.join(here)}") if here else ok("no agents but our own; `runwire agents` tells of others")
+    missing = (one for one in others if one.known.autospawn and not one.installed)
+    return [
+        found,
+        *(warn(f"{one.known.name} is to start with the gateway and is not here", one.to_do) for one in missing),
+    ]

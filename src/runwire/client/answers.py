@@ -66,6 +66,22 @@ class Approval(Answer):
     comment: str | None = None
 
 
+class Agent(Answer):
+    """An agent, and whether it is there."""
+
+    name: str
+    installed: bool
+    aliases: tuple[str, ...] = ()
+    dialect: str = ""
+    version: str | None = None
+    driven: str = ""
+    asks: bool = False
+    survives_restart: bool = False
+    place: str | None = None
+    install: str | None = None
+    event_types: tuple[str, ...] = ()
+
+
 class UsageRow(Answer):
     """What one group of runs has used."""
 

@@ -4,10 +4,9 @@ What is made for every event is a msgspec Struct though it never leaves the proc
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import apsw
-from msgspec import Struct
+from msgspec import Struct, field
 
 from runwire.journal.story import Story
 from runwire.protocol.chain import GENESIS
@@ -18,8 +17,7 @@ Effect = Callable[[apsw.Connection], object]
 """State that changes together with an event, written in the event's own transaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunBirth:
+class RunBirth(Struct, frozen=True):
     """A run that is about to have its first event."""
 
     run_id: str
@@ -37,8 +35,7 @@ class Stored(Struct, frozen=True, gc=False):
     position: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunInfo:
+class RunInfo(Struct, frozen=True):
     """A run as its row and its log tell it now."""
 
     birth: RunBirth
@@ -55,8 +52,7 @@ Tell = Callable[[RunInfo], Sequence[Payload | Opaque]]
 """What a claim has to say of the run as it stands, decided inside the claim's own transaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
+class Claimed(Struct, frozen=True):
     """Proof that a run is the claimer's: events of its own are appended under `generation`."""
 
     stored: Stored
@@ -98,8 +94,7 @@ class Commit(Struct, frozen=True):
     size: int
 
 
-@dataclass(slots=True)
-class Foreign:
+class Foreign(Struct):
     """What other processes have committed since this one last looked."""
 
     run_ids: set[str] = field(default_factory=set)
@@ -118,8 +113,7 @@ class Foreign:
             self.commits, self.whole = later.commits, False
 
 
-@dataclass(slots=True)
-class Head:
+class Head(Struct):
     """The writer's knowledge of where a run ends. Changed only when a commit has succeeded."""
 
     run_key: int

@@ -90,14 +90,18 @@ class Growth(Struct, gc=False):
     def changes_state(self) -> bool:
         """Whether the run's row has to be written, too: for what lists are filtered and counted by.
 
-        The rest of the state need not be: it can be told again from the events since.
+        The rest of the state need not be: it can be told again from the events since. The first events of a run are written,
+        so that whoever lists or claims it need not look for them.
         """
         old, new = self.head.story.run, self.story.run
-        return new is not old and (
-            new.status != old.status
-            or new.turns != old.turns
-            or new.cost_micros_usd != old.cost_micros_usd
-            or new.pending_approvals is not old.pending_approvals
+        return self.head.sequence < 0 or (
+            new is not old
+            and (
+                new.status != old.status
+                or new.turns != old.turns
+                or new.cost_micros_usd != old.cost_micros_usd
+                or new.pending_approvals is not old.pending_approvals
+            )
         )
 
     def take_effect(self) -> None:

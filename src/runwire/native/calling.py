@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from runwire.clock import Clock
 from runwire.errors import RunwireError
@@ -29,8 +30,7 @@ class _Denied(Exception):
     """A person denied a call and ended the run with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """A call that is understood."""
 
     tool: AnyTool
@@ -42,8 +42,7 @@ class Ready:
         return not self.ask.effects <= _TOGETHER
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """A call that cannot even be asked about."""
 
     ask: ToolAsk

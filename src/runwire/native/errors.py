@@ -1,6 +1,9 @@
 """How a model fails. These become events, never answers to an HTTP request, so they are no `RunwireError`."""
 
-from runwire.native.loop.state import Usage
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runwire.native.loop.state import Usage
 
 
 class ModelFault(Exception):
@@ -18,7 +21,7 @@ class ModelFault(Exception):
         status: int | None = None,
         retriable: bool = False,
         retry_after_s: float | None = None,
-        usage: Usage | None = None,
+        usage: "Usage | None" = None,
     ) -> None:
         self.code = code
         self.message = message

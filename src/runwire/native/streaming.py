@@ -2,9 +2,8 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from runwire.host import RunHost
 from runwire.journal.artifact import ArtifactMeta, Kind, NewArtifact
@@ -30,8 +29,7 @@ from runwire.protocol.events.experimental import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What the model said in one turn: blocks in the order in which they ended, then calls."""
 
     parts: tuple[Text | Thinking | Call, ...]

@@ -46,6 +46,8 @@ class ApprovalBody(Struct, frozen=True, kw_only=True):
     """What an answer for ever would allow; null when nothing but this very call could be meant."""
     needs_person: bool = False
     """Whether the answer is an edited input, and not a yes."""
+    fixed: bool = False
+    """Whether it is this input or none."""
 
 
 class KeptAnswer(Answer, frozen=True, kw_only=True):
@@ -141,6 +143,7 @@ def body_of(question: Question) -> ApprovalBody:
         rule=rule,
         proposed_rule=None if rule is None else widened(rule, "always"),
         needs_person=ask.needs_person,
+        fixed=ask.fixed,
     )
 
 

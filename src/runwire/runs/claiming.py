@@ -1,11 +1,11 @@
 """Taking a run over: from nobody, from a worker that is gone, or only to end it. Decided inside one transaction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import apsw
+from msgspec import Struct
 
 from runwire.clock import rfc3339
 from runwire.errors import RunFinished
@@ -32,8 +32,7 @@ WORKER_DIED = "worker_died"
 Fate = Literal["lives", "late", "died"]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A run that is to change hands, as it stood when that was decided."""
 
     run_id: str
@@ -44,8 +43,7 @@ class Target:
     """Whether that worker is known to be dead, and not only late."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True):
     """What another worker left behind, as of a place in the log."""
 
     left: LeftOpen

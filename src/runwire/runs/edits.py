@@ -9,11 +9,11 @@ from runwire.host import Effects, ToolAsk
 from runwire.journal.journal import Journal
 from runwire.runs.approval import Approval
 from runwire.runs.errors import EditDenied
-from runwire.runs.permitting import Surroundings, place_of
 from runwire.runs.policies import Policies
 from runwire.runs.policy import decide
 from runwire.runs.rows.tasks import find_task
 from runwire.runs.shellwords import read
+from runwire.runs.surroundings import Surroundings, place_of
 
 ReadAsk = Callable[[Approval, Mapping[str, object]], ToolAsk | None]
 """The ask of an approval's tool for another input; None when only its run could make it, an error when it does not fit."""
@@ -30,7 +30,9 @@ class PolicedEdits:
         self._surroundings = surroundings
 
     async def read(self, approval: Approval, edited: Mapping[str, object]) -> ToolAsk:
-        """The ask with this input; one that does not fit the tool is an InvalidBody, one that policy denies EditDenied."""
+        """The ask with this input; one that does not fit the tool is an InvalidBody, one that may not be is EditDenied."""
+        if approval.body.fixed and edited != approval.body.input:
+            raise EditDenied("the agent takes no other input than its own")
         try:
             ask = self._read_ask(approval, edited)
         except (ValueError, InvalidContent) as wrong:

@@ -2,7 +2,8 @@
 
 import posixpath
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from runwire.host import ToolAsk
 from runwire.runs.commands import plain_name
@@ -14,8 +15,7 @@ _ROOTS = frozenset({"/", "~", "$HOME", "${HOME}", "/*", "~/", "~/*", "$HOME/*", 
 _DISKS = re.compile(r"of=/dev/(?:sd|hd|vd|nvme|disk|mmcblk|xvd|mapper/)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """Where calls happen."""
 
     workspace: str
@@ -29,8 +29,7 @@ class Place:
         return self.unconfined and "executes" in ask.effects and ask.kind != "mcp"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a call never happens."""
 
     policy_id: str

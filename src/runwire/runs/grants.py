@@ -2,7 +2,6 @@
 
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import apsw
@@ -63,8 +62,7 @@ class Grant(Struct, frozen=True, kw_only=True):
     used: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
+class Asker(Struct, frozen=True, kw_only=True):
     """Who wants to do something, and where: what grants are keyed by."""
 
     agent: str

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from runwire.clock import Clock
 from runwire.errors import ArtifactNotFound
@@ -32,7 +34,7 @@ from runwire.protocol.catalogue import may_emit
 from runwire.protocol.events.run import RunCheckpointSaved, RunStarted
 from runwire.protocol.events.turn import TurnCompleted, TurnStarted
 from runwire.protocol.events.user import UserMessage
-from runwire.protocol.payload import Payload
+from runwire.protocol.payload import Opaque, Payload
 from runwire.protocol.stream import Delta
 from runwire.runs.outbox import Outbox
 from runwire.runs.past import next_turn, read_chain
@@ -54,8 +56,7 @@ class Ground:
     probe: Probe = unwatched
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A run that a worker has claimed."""
 
     run_id: str
@@ -64,6 +65,7 @@ class Held:
     info: RunInfo
     """The run as it stood before the claim."""
     workspace: Path
+    """Its real path."""
     mode: str = "in_place"
     parent_run_id: str | None = None
     spent_before_micros_usd: int = 0
@@ -76,8 +78,7 @@ class Held:
     """Approvals whose answers have been used since the claim."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """What policy says about a whole run."""
 
     auto_apply: bool = True
@@ -108,8 +109,7 @@ class Settling(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Deciding:
+class Deciding(Struct, frozen=True):
     """Who decides about the calls of a run, and what holds for all of it."""
 
     permitting: Permitting
@@ -133,8 +133,7 @@ class Parenting(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Ties:
+class Ties(Struct, frozen=True):
     """What ties a host to the worker that it lives in."""
 
     alive: Callable[[], bool]
@@ -143,8 +142,7 @@ class Ties:
     park_after_s: float = 60.0
 
 
-@dataclass(slots=True)
-class Stopping:
+class Stopping(Struct):
     """Why a run is being stopped, and by whom."""
 
     why: WhyStopped | None = None
@@ -195,7 +193,7 @@ class Host:
     # What an executor emits.
 
     def emit(
-        self, *payloads: Payload, kept: Sequence[Draft | Change] = (), also: Effect | None = None
+        self, *payloads: Payload | Opaque, kept: Sequence[Draft | Change] = (), also: Effect | None = None
     ) -> Awaitable[Stored]:
         """Append all or none, under the lease; events of `kept` go first. Without events: wait for what was emitted."""
         if kept:

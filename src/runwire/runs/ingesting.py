@@ -15,7 +15,7 @@ from runwire.journal.records import RunBirth, RunInfo, Stored
 from runwire.journal.store.lock import ProcessLock
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved, ApprovalTimedOut
 from runwire.protocol.events.run import RunStarted
-from runwire.protocol.payload import Payload
+from runwire.protocol.payload import Opaque, Payload
 from runwire.protocol.stream import Delta
 from runwire.runs.ending import denials, totals
 from runwire.runs.ending import terminal as ended
@@ -121,7 +121,7 @@ class _Place:
         self._run_id = run_id
         self._last: Awaitable[Stored] | None = None
 
-    def emit(self, *payloads: Payload, kept: Sequence[Draft] = ()) -> Awaitable[Stored]:
+    def emit(self, *payloads: Payload | Opaque, kept: Sequence[Draft] = ()) -> Awaitable[Stored]:
         also = together(*(one.effect for one in kept)) if kept else None
         told = [*(one.event for one in kept), *payloads]
         self._last = self._ground.journal.append_all(self._run_id, told, also=also)

@@ -16,7 +16,7 @@ from runwire.journal.frames import split
 from runwire.journal.journal import Journal
 from runwire.journal.records import Effect, Stored
 from runwire.protocol.envelope import event_id_of, type_of
-from runwire.protocol.payload import Payload
+from runwire.protocol.payload import Opaque, Payload
 from runwire.protocol.stream import COMPACTABLE
 from runwire.workspace.probing import Probe, unwatched
 
@@ -30,7 +30,7 @@ class _Batch:
 
     __slots__ = ("also", "failure", "over", "payloads", "stored", "waiters")
 
-    def __init__(self, payloads: list[Payload], also: Effect | None) -> None:
+    def __init__(self, payloads: list[Payload | Opaque], also: Effect | None) -> None:
         self.payloads = payloads
         self.also = also
         self.stored: Stored | None = None
@@ -84,7 +84,7 @@ class Outbox:
         """Whether something waits that is not on its way."""
         return bool(self._waiting)
 
-    def put(self, payloads: Sequence[Payload], also: Effect | None = None) -> Ticket:
+    def put(self, payloads: Sequence[Payload | Opaque], also: Effect | None = None) -> Ticket:
         """Take events; they are sent as soon as somebody waits for them, and otherwise in a moment."""
         if self._failure is not None:
             raise Stopped("lost") from self._failure

@@ -4,13 +4,10 @@ Calls that another agent makes go the first half of it only: their start is that
 """
 
 import asyncio
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
+from dataclasses import replace
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from runwire.errors import InvalidContent
 from runwire.host import Answer, Emit, Go, No, ToolAsk, Verdict
@@ -27,26 +24,12 @@ from runwire.runs.hosting import Held
 from runwire.runs.policies import Policies
 from runwire.runs.policy import Bounds, Decision, HookSpec, Policy, decide, lets_pass
 from runwire.runs.shellwords import Reading, read
+from runwire.runs.surroundings import Surroundings, place_of
 
 _DURABLE_FIRST = frozenset({"writes", "executes", "network"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Surroundings:
-    """What is the same for every run of this process."""
-
-    data: Path
-    unconfined: bool
-    """Whether no sandbox works here."""
-
-    @cached_property
-    def real_data(self) -> str:
-        """Where the data really lies, as rules see it."""
-        return os.path.realpath(self.data)
-
-
-@dataclass(frozen=True, slots=True)
-class _Allowed:
+class _Allowed(Struct, frozen=True):
     ask: ToolAsk
     changed_by: str | None = None
     policy_id: str = ""
@@ -54,8 +37,7 @@ class _Allowed:
     scope: str = "once"
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
+class _Refused(Struct, frozen=True):
     reason: str
     policy_id: str
     code: str = "policy_denied"
@@ -63,8 +45,7 @@ class _Refused:
     by: str = "policy"
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """A run, as far as decisions about its calls depend on it."""
 
     held: Held
@@ -130,8 +111,7 @@ class Permits:
 
     def _run(self, held: Held, emit: Emit, *, forgetful: bool = False) -> _Run:
         settled = self._policies.bounds(held.task)
-        # Tools know the workspace by its real path, and so must rules and grants.
-        workspace = os.path.realpath(held.workspace)
+        workspace = str(held.workspace)
         return _Run(
             held=held,
             emit=emit,
@@ -304,16 +284,6 @@ def asker_of(held: Held, workspace: str) -> Asker:
     """Who the calls of a run are made by, as grants see it: a child's agent may be another than its task's."""
     task = held.task
     return Asker(agent=held.info.birth.agent, workspace=workspace, task_id=task.task_id, session_id=task.session_id)
-
-
-def place_of(surroundings: Surroundings, workspace: str, settled: Bounds) -> Place:
-    """Where the calls of a run happen, as policy sees it."""
-    return Place(
-        workspace=workspace,
-        data=surroundings.real_data,
-        unconfined=surroundings.unconfined,
-        allow_unconfined=settled.allow_unconfined,
-    )
 
 
 def _rechecked(ask: ToolAsk, given: dict[str, object]) -> ToolAsk:

@@ -1,8 +1,10 @@
 """The queue as a worker sees it: what may be claimed next, and the claim. Who is faster, the store decides."""
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection
+from pathlib import Path
 
 import apsw
 from msgspec import UNSET
@@ -92,7 +94,7 @@ class Queue:
             task=candidate.task,
             generation=claimed.generation,
             info=claimed.info,
-            workspace=candidate.place.path,
+            workspace=_real(candidate.place.path),
             mode=candidate.place.mode,
             parent_run_id=candidate.parent_run_id,
             spent_before_micros_usd=spent,
@@ -121,6 +123,11 @@ class Queue:
         if self._settle_writes is not None:
             await self._settle_writes(target.run_id)
         return await loss_of(self._ground, target.run_id)
+
+
+def _real(workspace: Path) -> Path:
+    """The workspace as tools know it: rules and grants must mean the same by it."""
+    return Path(os.path.realpath(workspace))
 
 
 def _first_steps(candidate: Candidate, claimed: Claimed, row: WorkerRow, now_ns: int) -> list[Past] | None:

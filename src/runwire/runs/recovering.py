@@ -1,7 +1,8 @@
 """What a dead worker left open, and how that is told. A call that had begun is never tried again by itself."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from runwire.clock import rfc3339
 from runwire.host import Past
@@ -23,8 +24,7 @@ MAY_HAVE_HAPPENED = "its effect may have happened; look before you repeat it"
 HAD_NOT_BEGUN = "it had not begun"
 
 
-@dataclass(slots=True)
-class OpenCall:
+class OpenCall(Struct):
     """A tool call that was invoked and has not ended."""
 
     invoked: ToolInvoked
@@ -63,8 +63,7 @@ class OpenCall:
         return max(0, now_ns - self.since_ns) // _NS_PER_MS
 
 
-@dataclass(slots=True)
-class LeftOpen:
+class LeftOpen(Struct):
     """Turns and tool calls that have begun and not ended, in the order in which they began."""
 
     turns: dict[int, int] = field(default_factory=dict)

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from runwire.host import Stopped
 
 
-@dataclass(slots=True)
-class _Wait:
+class _Wait(Struct):
     """One call that waits."""
 
     since_s: float

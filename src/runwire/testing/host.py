@@ -49,7 +49,7 @@ Respond = Callable[[ToolAsk], Coroutine[None, None, Answer]]
 def run_facts(
     *, prompt: str = "do it", model: str | None = "scripted:test", workspace: Path = Path("/srv/w")
 ) -> RunFacts:
-    """Facts of a run that nobody has said anything special about; `dataclasses.replace` changes more of them."""
+    """Facts of a run that nobody has said anything special about; `msgspec.structs.replace` changes more of them."""
     return RunFacts(
         run_id="run_00000000000000000000000000",
         task_id="task_00000000000000000000000000",
@@ -168,7 +168,7 @@ class FakeHost:
             self.emit(RunFailed(code=ended.code, message=ended.message, retriable=ended.retriable, turns=turns))
 
     def emit(
-        self, *payloads: Payload, kept: Sequence[Draft | Change] = (), also: Effect | None = None
+        self, *payloads: Payload | Opaque, kept: Sequence[Draft | Change] = (), also: Effect | None = None
     ) -> Awaitable[Stored]:
         """Append at once. There are no rows here for `also` to change."""
         del also

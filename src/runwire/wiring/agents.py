@@ -1,9 +1,9 @@
-"""Agents of other people's: which there are, and what drives each. The one place to add a driver to."""
+"""What drives the agents of others: the one place to add a driver to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from runwire.agents.dialect import Usage
 from runwire.agents.edits import EditWatch, watching
@@ -12,10 +12,12 @@ from runwire.agents.profiles import configured
 from runwire.agents.stdio import StdioExecutor
 from runwire.agents.visiting import Patience
 from runwire.clock import Clock
-from runwire.config import AgentSettings, Dialect
+from runwire.config import AgentSettings
 from runwire.host import Ended, Executor, RunHost
 from runwire.native.loop.state import Usage as NativeUsage
 from runwire.native.models.prices import price
+from runwire.runs.keeping import session_of
+from runwire.wiring.naming import named_agents
 from runwire.workspace.limits import Groups
 from runwire.workspace.sandbox.hiding import hidden_paths
 
@@ -24,53 +26,30 @@ if TYPE_CHECKING:
     from runwire.wiring.opening import Opened
     from runwire.workspace.sandbox.layer import Sandbox
 
-NATIVE = "native"
-# These say how an agent is spoken with, and not which one it is: each needs a table that does.
-_FAMILIES = ("acp", "agno")
-
-
-def named_agents(tables: Mapping[str, AgentSettings]) -> dict[str, AgentSettings]:
-    """Every agent but our own by the names that tasks may give it: known ones, and those that have a table."""
-    found = {name: AgentSettings(dialect=name) for name in get_args(Dialect) if name not in _FAMILIES}
-    for name, settings in tables.items():
-        found[name] = settings
-        if settings.dialect in _FAMILIES:
-            found[f"{settings.dialect}:{name}"] = settings
-    return found
-
-
-class NamedAgents:
-    """The agents that tasks may name, as `runs.accepting.KnownAgents` promises."""
-
-    def __init__(self, tables: Mapping[str, AgentSettings]) -> None:
-        """Know the agents of these tables beside those that need none."""
-        self._named = named_agents(tables)
-
-    def names(self) -> Sequence[str]:
-        """Our own first."""
-        return (NATIVE, *self._named)
-
-    def knows(self, agent: str) -> bool:
-        """Whether a task may name it."""
-        return agent == NATIVE or agent in self._named
-
-    def needs_model(self, agent: str) -> bool:
-        """Only our own agent has its model called by us."""
-        return agent == NATIVE
-
-    def needs_price(self, agent: str) -> bool:
-        """Only our own agent has its money counted by us."""
-        return agent == NATIVE
-
 
 def agent_executors(opened: "Opened", office: "Office", sandbox: "Sandbox") -> Mapping[str, Executor]:
     """What drives the agents of others, by the names that tasks give them; a worker adds them to its own."""
-    launcher = _launcher(opened, office, sandbox)
-    return {
-        name: _Driven(name, settings, launcher, opened.ground.clock)
-        for name, settings in named_agents(opened.config.agents).items()
-        if (settings.dialect or name) != "agno"
-    }
+    launcher, clock = _launcher(opened, office, sandbox), opened.ground.clock
+    found: dict[str, Executor] = {}
+    for name, settings in named_agents(opened.config.agents).items():
+        if (settings.dialect or name) == "agno":
+            found[name] = _served(name, settings, opened)
+        else:
+            found[name] = _Driven(name, settings, launcher, clock)
+    return found
+
+
+def _served(name: str, settings: AgentSettings, opened: "Opened") -> Executor:
+    """What has runs done by an AgentOS."""
+    from runwire.agents.agno.driving import AgnoExecutor, AgnoServer
+    from runwire.agents.agno.requests import Target
+
+    key = None if settings.api_key_env is None else opened.environ.get(settings.api_key_env)
+    if key is not None:
+        opened.known.register(f"agents.{name}", key)
+    target = Target(settings.kind, settings.agent or name.partition(":")[2] or name)
+    server = AgnoServer(url=settings.url or "", target=target, key=key)
+    return AgnoExecutor(server=server, clock=opened.ground.clock, price=_price)
 
 
 def _launcher(opened: "Opened", office: "Office", sandbox: "Sandbox") -> Launcher:
@@ -87,7 +66,7 @@ def _launcher(opened: "Opened", office: "Office", sandbox: "Sandbox") -> Launche
     def watch(host: RunHost) -> AbstractAsyncContextManager[EditWatch]:
         return watching(
             host,
-            folder=config.data / "shadows" / host.facts.run_id,
+            folder=config.data / "shadows",
             applied=office.patches.applier.ledger.applied,
             locks=office.patches.locks,
             clock=ground.clock,
@@ -108,8 +87,10 @@ class _Driven:
 
     async def run(self, host: RunHost) -> Ended:
         """Have the agent do the run's work."""
-        profile = configured(self._name.partition(":")[2] or self._name, self._settings)
-        patience = Patience(stays=self._settings.autospawn)
+        name = self._name.partition(":")[2] or self._name
+        profile = configured(name, self._settings)
+        # Only the run that is kept lives on; one that somebody asks for ends with its answer.
+        patience = Patience(stays=self._settings.autospawn and host.facts.session_id == session_of(name))
         executor = StdioExecutor(profile=profile, launcher=self._launcher, clock=self._clock, patience=patience)
         return await executor.run(host)
 

@@ -11,13 +11,13 @@ from runwire.runs.claiming import Ending
 from runwire.runs.edits import PolicedEdits, read_by_tool
 from runwire.runs.grants import Grants
 from runwire.runs.patches import Patches
-from runwire.runs.permitting import Surroundings
 from runwire.runs.policies import Policies
 from runwire.runs.starting import Starter
+from runwire.runs.surroundings import Surroundings
 from runwire.runs.tasks import Tasks
 from runwire.runs.vault import Vault
 from runwire.runs.workplaces import MadeWorkplaces
-from runwire.wiring.agents import NamedAgents
+from runwire.wiring.naming import NamedAgents
 from runwire.wiring.opening import Opened
 from runwire.workspace.locking import Locks
 from runwire.workspace.making import Maker

@@ -26,6 +26,7 @@ from runwire.runs.ingesting import Ingesting
 from runwire.runs.messages import Messages
 from runwire.wiring.office import office_of
 from runwire.wiring.opening import open_data
+from runwire.wiring.registering import keeping_of, kept_agents, registry_of
 from runwire.wiring.working import working
 
 
@@ -48,6 +49,7 @@ async def open_services(
             approvals=office.approvals,
             grants=office.grants,
             patches=office.patches,
+            registry=registry_of(config, environ=environ, clock=ground.clock, sandbox=opened.sandbox),
             sandbox_layer="" if opened.sandbox is None else opened.sandbox.layer,
         )
         services = Services(
@@ -97,7 +99,10 @@ async def _serve(config: Config, started: Callable[[int, str], None], demo: bool
         started(port, token)
         listening.set()
 
-    async with open_services(config, environ=os.environ, workers=config.workers, begin=listening) as services:
+    kept = list(kept_agents(config))
+    # An agent that is kept takes a place for good, so it brings its own.
+    slots = config.workers + len(kept) if config.workers else 0
+    async with open_services(config, environ=os.environ, workers=slots, begin=listening) as services:
         set_up_logs(services.journal.redactor.scrub)
         token = await services.tokens.start()
         await services.runtime.ingesting.sweep()
@@ -107,10 +112,12 @@ async def _serve(config: Config, started: Callable[[int, str], None], demo: bool
         # What is here now stays: without it in the collector's rounds, those are short.
         gc.collect()
         gc.freeze()
-        housekeeping = asyncio.get_running_loop().create_task(keep_house(services))
+        loop, keeping = asyncio.get_running_loop(), keeping_of(services)
+        aside = [loop.create_task(keep_house(services)), *(loop.create_task(keeping.keep(one)) for one in kept)]
         try:
             return await serve_app(app, services, started=announce)
         finally:
-            housekeeping.cancel()
-            with suppress(asyncio.CancelledError):
-                await housekeeping
+            for task in aside:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task

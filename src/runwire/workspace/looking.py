@@ -50,7 +50,7 @@ class _Scope:
 def look(workspace: Path) -> Generator[Sight]:
     """Every file and link that counts, folder by folder."""
     with contextlib.ExitStack() as stack:
-        top = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        top = os.open(workspace, _FOLDER)
         stack.callback(os.close, top)
         yield from _look(top, "", tuple(_from_above(workspace)), 0)
 

@@ -20,6 +20,7 @@ from typing import Literal, Self
 from runwire.workspace.changes import FileState
 from runwire.workspace.errors import PathRefused, WorkspaceInvalid
 from runwire.workspace.openat import OpenBeneath, opener
+from runwire.workspace.placing import folds_case, path_of
 
 PATH_LIMIT_BYTES = 4096
 READ_LIMIT_BYTES = 64 * 1024 * 1024
@@ -60,8 +61,8 @@ class Found:
 class Root:
     """One workspace, held open. Close it, or use it as a context manager."""
 
-    def __init__(self, folder: int, *, path: Path, opens: OpenBeneath, folds_case: bool) -> None:
-        """Take over an open folder; `Root.open` is the usual way in."""
+    def __init__(self, folder: int, *, path: Path, opens: OpenBeneath, folds_case: bool | None = None) -> None:
+        """Take over an open folder; `Root.open` is the usual way in. Whether case is folded in it is found out if need be."""
         self._folder = folder
         self._opens = opens
         self._folds_case = folds_case
@@ -72,12 +73,11 @@ class Root:
     def open(cls, path: Path | str, *, opens: OpenBeneath | None = None) -> Self:
         """Hold a folder open as a workspace."""
         try:
-            real = Path(os.path.realpath(path, strict=True))
-            folder = os.open(real, _FOLDER | os.O_CLOEXEC)
+            folder = os.open(path, _FOLDER | os.O_CLOEXEC)
         except (OSError, ValueError) as error:
             problem = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise WorkspaceInvalid(str(path), f"cannot be opened as a folder: {problem}") from error
-        return cls(folder, path=real, opens=opens or opener(), folds_case=_folds_case(real))
+        return cls(folder, path=Path(path_of(folder, path)), opens=opens or opener())
 
     def __enter__(self) -> Self:
         """Be closed at the end of the block."""
@@ -304,8 +304,13 @@ class Root:
         if not self._spelled(folder, name):
             raise PathRefused(path, "a file of that name in other letters is there")
 
+    def _folds(self) -> bool:
+        if self._folds_case is None:
+            self._folds_case = folds_case(self.path)
+        return self._folds_case
+
     def _is_spelled(self, relative: str) -> bool:
-        if not self._folds_case or relative in {"", "."}:
+        if not self._folds() or relative in {"", "."}:
             return True
         parts = relative.split("/")
         for depth, part in enumerate(parts):
@@ -319,7 +324,7 @@ class Root:
 
     def _spelled(self, folder: int, name: str) -> bool:
         # Where README and readme are one file, rules about paths would hold for one spelling only.
-        return not self._folds_case or name in os.listdir(folder)
+        return not self._folds() or name in os.listdir(folder)
 
 
 def _check_letters(path: str) -> None:
@@ -336,16 +341,6 @@ def _check_letters(path: str) -> None:
 def _is_git(name: str) -> bool:
     # Some file systems ignore case and invisible letters, so `.GIT` may be the same folder.
     return "".join(letter for letter in name if unicodedata.category(letter) != "Cf").casefold() == ".git"
-
-
-def _folds_case(real: Path) -> bool:
-    other = real.with_name(real.name.swapcase()) if real.name else real
-    if other.name == real.name:
-        return False
-    try:
-        return os.path.samestat(os.lstat(other), os.lstat(real))
-    except OSError:
-        return False
 
 
 def _write_new(folder: int, name: str, body: bytes, mode: int) -> None:

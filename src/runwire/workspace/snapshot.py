@@ -1,20 +1,20 @@
 """The state of a workspace at one moment, kept apart from it, so that what somebody else has written can be told.
 
-Bytes lie in one file of a private folder; the workspace's own repository, its index and its objects are never touched, and
-git is not needed. A file that looks as it did is not read again.
+Bytes lie in one file without a name, which is gone with us however we end; the workspace's own repository, its index and
+its objects are never touched, and git is not needed. A file that looks as it did is not read again.
 """
 
 import asyncio
 import contextlib
 import os
-import shutil
 import stat
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import TracebackType
-from typing import BinaryIO, Literal, Self
+from typing import Literal, Self
 
 import lz4.block
 
@@ -73,16 +73,14 @@ _REASONS: Mapping[Kind, str] = {
 
 
 class Shadow:
-    """States of one workspace. Close it, or use it as a context manager; then all that it kept is gone."""
+    """States of one workspace. Close it, or use it as a context manager."""
 
     def __init__(self, workspace: Path, folder: Path, *, kept_limit_bytes: int = KEPT_LIMIT_BYTES) -> None:
-        """Keep what is needed in `folder`, which is ours alone and outside of the workspace."""
+        """Keep bytes on the disk of `folder`, which is outside of the workspace and may be shared."""
         self._root = Root.open(workspace)
-        self._folder = folder
         self._kept_limit = kept_limit_bytes
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(mode=0o700, parents=True)
-        self._pack: BinaryIO = open(folder / "bodies", "w+b")  # noqa: SIM115 - it stays open until `close`
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._pack = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - it stays open until `close`
         self._places: dict[str, tuple[int, int]] = {}
         self._size = 0
         self._seen: dict[str, _Seen] = {}
@@ -103,10 +101,9 @@ class Shadow:
         return self._root.path
 
     def close(self) -> None:
-        """Remove all that was kept."""
+        """Let go of all that was kept."""
         self._pack.close()
         self._root.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     async def take(self) -> str:
         """Keep the state of the workspace as it is now; the same state has the same id."""
@@ -130,24 +127,28 @@ class Shadow:
 
     def _take(self) -> str:
         now_ns = self._file_clock()
+        try:
+            self._seen = self._look(now_ns)
+        except OSError as error:
+            raise WorkspaceInvalid(str(self._root.path), f"cannot be looked through: {error.strerror}") from error
+        tree = {path: one.entry for path, one in self._seen.items()}
+        name = _name_of(tree)
+        self._trees.setdefault(name, tree)
+        return name
+
+    def _look(self, now_ns: int) -> dict[str, _Seen]:
         seen: dict[str, _Seen] = {}
         with contextlib.closing(look(self._root.path)) as sights:
             for sight in sights:
                 if len(seen) >= FILES_MAX:
-                    raise WorkspaceInvalid(
-                        str(self._root.path), f"has more than {FILES_MAX} files that are not ignored"
-                    )
+                    problem = f"has more than {FILES_MAX} files that are not ignored"
+                    raise WorkspaceInvalid(str(self._root.path), problem)
                 signature = _signature(sight.status)
                 known = self._seen.get(sight.path)
                 if known is None or not known.is_settled or known.signature != signature:
                     known = self._look_closer(sight, signature, known, now_ns)
                 seen[sight.path] = known
-        self._seen = seen
-        self._pack.flush()
-        tree = {path: one.entry for path, one in seen.items()}
-        name = _name_of(tree)
-        self._trees.setdefault(name, tree)
-        return name
+        return seen
 
     def _look_closer(self, sight: Sight, signature: _Signature, known: _Seen | None, now_ns: int) -> _Seen:
         mode = stat.S_IMODE(sight.status.st_mode)
@@ -170,17 +171,17 @@ class Shadow:
         revision = FileState(body).revision
         if revision not in self._places and self._size < self._kept_limit:
             packed = lz4.block.compress(body)
-            self._pack.seek(self._size)
-            self._pack.write(packed)
-            self._places[revision] = (self._size, len(packed))
-            self._size += len(packed)
+            # A disk that is full keeps no more, which is told of whatever changes then.
+            with contextlib.suppress(OSError):
+                if os.pwrite(self._pack.fileno(), packed, self._size) == len(packed):
+                    self._places[revision] = (self._size, len(packed))
+                    self._size += len(packed)
         return revision
 
     def _body(self, revision: str) -> bytes | None:
         place = self._places.get(revision)
         if place is None:
             return None
-        # By position, so that a reader does not move a writer's place.
         return bytes(lz4.block.decompress(os.pread(self._pack.fileno(), place[1], place[0])))
 
     def _change(self, path: str, old: _Entry | None, new: _Entry | None) -> FileChange | Unpatchable:
@@ -195,16 +196,14 @@ class Shadow:
         for entry in (old, new):
             body = None if entry is None else self._body(entry.identity)
             if entry is not None and body is None:
-                return Unpatchable(path, "its bytes were too many to keep")
+                return Unpatchable(path, "its bytes could not be kept")
             states.append(None if entry is None else FileState(body or b"", entry.mode))
         return FileChange(path, *states)
 
     def _file_clock(self) -> int:
         """The time as the file system counts it."""
-        stamp = self._folder / "stamp"
-        stamp.write_bytes(b"")
-        os.utime(stamp)
-        return stamp.stat().st_mtime_ns
+        os.utime(self._pack.fileno())
+        return os.fstat(self._pack.fileno()).st_mtime_ns
 
 
 def _signature(status: os.stat_result) -> _Signature:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from runwire.journal.redaction.grammar import head_of
+from runwire.journal.redaction.grammar import Head
 from runwire.journal.redaction.redactor import Redactor
 from runwire.journal.redaction.secrets import KnownValue, SecretSet
 from runwire.journal.redaction.shapes import SHAPES
@@ -123,7 +123,7 @@ def test_every_shape_can_be_looked_for_by_a_few_first_characters(shape: object) 
 def test_every_beginning_of_a_head_could_still_become_the_head(example: Example) -> None:
     """Whatever is a beginning of a head must be held back; a shape that lets go too early would leak."""
     shapes = [shape for shape in SHAPES if shape.kind == example.kind]
-    heads = [head_of(shape) for shape in shapes]
+    heads = [Head(shape) for shape in shapes]
     ends = [
         (head, found)
         for head in heads

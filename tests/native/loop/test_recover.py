@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from runwire.host import Go, ModelRewrite, No, Past, RunFacts, Said, ToolAsk, Verdict
 from runwire.native.loop.recover import mime_of, recover, unsettled, wanted

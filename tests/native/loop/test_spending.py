@@ -1,8 +1,7 @@
 """Budgets: the task's ceiling, the run's totals."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from runwire.native.loop import spending
 from runwire.native.loop.state import Rules, State

@@ -1,8 +1,7 @@
 """The machine by itself: one state and one input at a time."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from runwire.host import Failed, Finished, ModelRewrite, Said, ToolSpec
 from runwire.native.errors import ModelFault

@@ -1,9 +1,9 @@
 """The tools that touch nothing outside the log, and the list of all of them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runwire.host import ToolInputInvalid
 from runwire.journal.artifact import ArtifactMeta, NewArtifact

@@ -3,8 +3,10 @@
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from runwire.clock import SystemClock
 from runwire.host import RunFacts, RunHost
@@ -80,7 +82,7 @@ class Bench:
 def facts_for(workspace: Path, **changed: object) -> RunFacts:
     """Facts of a run in this folder."""
     facts = replace(run_facts(workspace=workspace), allow_unconfined=True)
-    return replace(facts, **changed)  # type: ignore[arg-type] # the caller names fields of the dataclass
+    return replace(facts, **changed)
 
 
 def make_tools(

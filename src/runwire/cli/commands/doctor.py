@@ -19,7 +19,7 @@ from runwire.cli.checks import (
 from runwire.cli.lines import plain
 from runwire.cli.options import Command, Options, current
 from runwire.cli.statuses import DONE, FAILED
-from runwire.cli.work_checks import check_models, check_programs, check_sandbox
+from runwire.cli.work_checks import check_agents, check_models, check_programs, check_sandbox
 from runwire.errors import ConfigInvalid
 
 
@@ -62,4 +62,5 @@ def _look(options: Options) -> Iterator[Finding]:
     yield from check_programs()
     yield from check_models(config)
     yield from asyncio.run(check_sandbox(config))
+    yield from asyncio.run(check_agents(config))
     yield from asyncio.run(check_gateway(config))

@@ -6,6 +6,7 @@ Heads are sequences of parts, so that the pattern for "could still become a head
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 _CASES = (str.lower, str.upper, str.title, str.capitalize)
 
@@ -133,32 +134,35 @@ class Body:
         return end, None
 
 
-@dataclass(frozen=True, slots=True)
 class Head:
-    """What decides that a secret begins here. A patient one decides only when its text cannot grow any more."""
+    """What decides that a secret begins here. Its patterns are made when a text first needs them: most never do."""
 
-    whole: re.Pattern[str]
-    begun: re.Pattern[str]
-    longest: int
-    patient: bool
-    in_json: re.Pattern[bytes]
+    def __init__(self, shape: Shape) -> None:
+        """The head of a shape."""
+        self._shape = shape
+        self._parts = (*shape.context, *shape.secret, *shape.then)
+        self.longest = sum(part.longest() for part in self._parts)
+        self.patient = bool(shape.then)
+        """Whether it decides only when its text cannot grow any more."""
+
+    @cached_property
+    def whole(self) -> re.Pattern[str]:
+        """The head, all of it."""
+        return re.compile(_whole(self._shape, 1))
+
+    @cached_property
+    def begun(self) -> re.Pattern[str]:
+        """What could still become the head."""
+        return re.compile(_begun(self._parts))
+
+    @cached_property
+    def in_json(self) -> re.Pattern[bytes]:
+        """The head inside JSON, where a character takes up to four bytes; what a class excludes is excluded there, too."""
+        return re.compile(_whole(self._shape, 4).encode())
 
     def waits(self, text: str, start: int) -> bool:
         """Say whether all the text from `start` on could still become a head."""
         return len(text) - start <= self.longest and self.begun.fullmatch(text, start) is not None
-
-
-def head_of(shape: Shape) -> Head:
-    """Make the patterns of a shape's head."""
-    parts = (*shape.context, *shape.secret, *shape.then)
-    return Head(
-        whole=re.compile(_whole(shape, 1)),
-        begun=re.compile(_begun(parts)),
-        longest=sum(part.longest() for part in parts),
-        patient=bool(shape.then),
-        # Inside JSON a character takes up to four bytes; what a class excludes is excluded there, too.
-        in_json=re.compile(_whole(shape, 4).encode()),
-    )
 
 
 def body_of(shape: Shape) -> Body | None:

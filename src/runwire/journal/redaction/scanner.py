@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-from runwire.journal.redaction.grammar import Body, Head, Shape, Word, body_of, head_of
+from runwire.journal.redaction.grammar import Body, Head, Shape, Word, body_of
 from runwire.journal.redaction.names import MEMBER_KINDS
 from runwire.journal.redaction.placeholder import KIND_MAX, OPENING
 from runwire.journal.redaction.secrets import KnownValue
@@ -94,7 +94,7 @@ def compile_shapes(shapes: tuple[Shape, ...]) -> tuple[tuple[Shape, Shaped], ...
     """Make the patterns of all shapes, once for all scanners. Shapes whose bodies are alike share one."""
     bodies = {(shape.body, shape.ending): body_of(shape) for shape in shapes}
     return tuple(
-        (shape, Shaped(shape.kind, rank, shape.anywhere, head_of(shape), bodies[shape.body, shape.ending]))
+        (shape, Shaped(shape.kind, rank, shape.anywhere, Head(shape), bodies[shape.body, shape.ending]))
         for rank, shape in enumerate(shapes, start=1)
     )
 

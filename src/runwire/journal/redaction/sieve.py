@@ -13,7 +13,7 @@ from operator import add
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from runwire.journal.redaction.grammar import Shape
+from runwire.journal.redaction.grammar import Head, Shape
 from runwire.journal.redaction.names import MEMBER_ENDINGS, member_kind
 from runwire.journal.redaction.placeholder import KIND_MAX, OPENING
 from runwire.journal.redaction.scanner import DFA_MAX, TRIGGER_MAX, Shaped, kinds_shown
@@ -39,7 +39,7 @@ class _Trigger:
 
     known: list[tuple[bytes, str]] = field(default_factory=list)
     telling: list[bytes] = field(default_factory=list)
-    heads: list[re.Pattern[bytes]] = field(default_factory=list)
+    heads: list[Head] = field(default_factory=list)
     ends_name: bool = False
     is_escape: bool = False
     is_space: bool = False
@@ -53,7 +53,7 @@ class _Trigger:
         for beginning in self.telling:
             if data.startswith(beginning, start):
                 return True
-        return any(head.match(data, start) for head in self.heads)
+        return any(head.in_json.match(data, start) for head in self.heads)
 
     def concerns_all(self, data: bytes, start: int, end: int) -> bool:
         """Say whether a hit matters beyond its own string: it ends a telling name, or an escape may hide anything."""
@@ -75,7 +75,7 @@ class Sieve:
                 triggers.setdefault(written[:TRIGGER_MAX], _Trigger()).telling.append(written)
         for shape, compiled in shapes:
             for text in shape.triggers(TRIGGER_MAX):
-                triggers.setdefault(text.encode(), _Trigger()).heads.append(compiled.head.in_json)
+                triggers.setdefault(text.encode(), _Trigger()).heads.append(compiled.head)
         for ending in MEMBER_ENDINGS:
             for letters in product(*((letter.lower(), letter.upper()) for letter in ending)):
                 triggers.setdefault(f'{"".join(letters)}":'.encode(), _Trigger()).ends_name = True

@@ -1,8 +1,7 @@
 """When a conversation is too long for the window, and what is kept of it."""
 
-from dataclasses import replace
-
 import msgspec
+from msgspec.structs import replace
 
 from runwire.native.loop.state import Assistant, Call, Image, Message, Rules, State, Text, Told, User
 from runwire.native.loop.told import fit

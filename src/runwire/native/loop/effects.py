@@ -1,7 +1,8 @@
 """What the loop wants done. The runner carries these out in order; some come back as an input."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from runwire.host import Ended, ToolSpec
 from runwire.native.loop.state import Call, Message
@@ -10,16 +11,14 @@ from runwire.protocol.payload import Payload
 Purpose = Literal["turn", "compaction"]
 
 
-@dataclass(frozen=True, slots=True)
-class Emit:
+class Emit(Struct, frozen=True):
     """Append these events, all or none. A barrier waits until they are durable."""
 
     payloads: tuple[Payload, ...]
     barrier: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallModel:
+class CallModel(Struct, frozen=True, kw_only=True):
     """Call the model; Answered or ModelFailed comes back."""
 
     turn: int
@@ -30,33 +29,28 @@ class CallModel:
     purpose: Purpose
 
 
-@dataclass(frozen=True, slots=True)
-class InvokeTools:
+class InvokeTools(Struct, frozen=True):
     """Run these calls; Acted comes back."""
 
     calls: tuple[Call, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Listen:
+class Listen(Struct, frozen=True):
     """Take what people said; Heard comes back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """The run can be resumed from here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(Struct, frozen=True):
     """Wait before the next try. With `jitter` the runner shortens it by chance, so that runs do not return together."""
 
     delay_s: float
     jitter: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(Struct, frozen=True):
     """The loop is over."""
 
     ended: Ended

@@ -1,19 +1,17 @@
 """What can happen to the loop. The runner turns the world into these, one at a time."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runwire.host import Said
 from runwire.native.errors import ModelFault
 from runwire.native.loop.state import Call, Text, Thinking, Told, Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Began:
+class Began(Struct, frozen=True):
     """The run begins, or goes on after a crash: the state says what comes next."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class Answered(Struct, frozen=True, kw_only=True):
     """The model answered in full. Its blocks are already told; calls stand behind everything else."""
 
     parts: tuple[Text | Thinking | Call, ...]
@@ -27,24 +25,21 @@ class Answered:
     """By the whole task, as the host counts it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFailed:
+class ModelFailed(Struct, frozen=True, kw_only=True):
     """The model did not answer, or not to the end."""
 
     error: ModelFault
     cost_micros_usd: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Acted:
+class Acted(Struct, frozen=True):
     """The whole batch of calls is over. `stop`: a person denied one and ended the run with it."""
 
     told: tuple[Told, ...]
     stop: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class Heard(Struct, frozen=True, kw_only=True):
     """What people said since the last time, often nothing. Delivered before every call of the model."""
 
     said: tuple[Said, ...] = ()

@@ -1,9 +1,9 @@
 """The state, rebuilt from events alone. What the machine knew while it ran is what its log tells."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from msgspec import UnsetType
+from msgspec.structs import replace
 
 from runwire.host import Failed, Finished, Past
 from runwire.native.loop import compact, simulated, told

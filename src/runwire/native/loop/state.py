@@ -1,7 +1,6 @@
 """What the loop knows: a conversation, where it stands in it, and the rules that hold over the run. Values only."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 import msgspec
@@ -27,31 +26,27 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """Words."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(msgspec.Struct, frozen=True):
     """A picture, named by the artifact that holds its bytes."""
 
     artifact_id: str
     mime: str
 
 
-@dataclass(frozen=True, slots=True)
-class Thinking:
+class Thinking(msgspec.Struct, frozen=True):
     """What the model reasoned, and the provider's seal on it."""
 
     text: str
     signature: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """A tool call that the model asks for. `malformed` is the raw argument text when that is no JSON object."""
 
     call_id: str
@@ -60,22 +55,19 @@ class Call:
     malformed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(msgspec.Struct, frozen=True):
     """What a person, or the runtime in a person's place, says to the model."""
 
     parts: tuple[Text | Image, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Assistant:
+class Assistant(msgspec.Struct, frozen=True):
     """What the model answered."""
 
     parts: tuple[Text | Thinking | Call, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(msgspec.Struct, frozen=True):
     """What the model is given as the result of one of its calls."""
 
     call_id: str
@@ -87,8 +79,7 @@ Message = User | Assistant | Told
 Phase = Literal["ready", "calling", "acting", "compacting", "over"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class State(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the loop needs to go on. Two states with the same past are equal."""
 
     phase: Phase = "ready"
@@ -100,7 +91,7 @@ class State:
     messages: tuple[Message, ...] = ()
     calls: tuple[Call, ...] = ()
     """Proposed in the last answer and not told yet, in order."""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     cost_micros_usd: int = 0
     warned: bool = False
     simulated: bool = False
@@ -117,8 +108,7 @@ class State:
     """How the run ends unless somebody says something more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """What holds over the whole run."""
 
     provider: str

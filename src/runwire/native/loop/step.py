@@ -1,11 +1,11 @@
 """The machine: a state and something that happened in, the next state and what to do about it out. It does nothing itself."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import assert_never
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from runwire.host import Ended, Failed, Finished, ModelRewrite
 from runwire.native.errors import ModelFault

@@ -1,11 +1,10 @@
 """What the model is told of its calls. One text for a call that just ended and for one read back from the log."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
-from msgspec import UnsetType
+from msgspec import Struct, UnsetType
 
 from runwire.host import ToolEnd
 from runwire.native.loop.state import Assistant, Call, Image, Message, Text, Told
@@ -24,8 +23,7 @@ MAY_HAVE_HAPPENED = "error (interrupted): its effect may have happened; look bef
 ToolOver = ToolCompleted | ToolFailed | ToolCancelled | ToolTimedOut
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """How a call ended, whether we saw it or read of it."""
 
     outcome: Literal["completed", "failed", "cancelled", "timed_out"]

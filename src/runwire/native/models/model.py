@@ -1,15 +1,15 @@
 """What the loop asks of a model: a conversation in, chunks out. Every provider, and a script, is one of these."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from runwire.host import ToolSpec
 from runwire.native.loop.state import Call, Message, Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True, kw_only=True):
     """What a model can do."""
 
     tool_use: bool = True
@@ -19,8 +19,7 @@ class Capabilities:
     max_output_tokens: int = 8_192
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCall:
+class ModelCall(Struct, frozen=True, kw_only=True):
     """One question to a model."""
 
     messages: Sequence[Message]
@@ -36,32 +35,28 @@ class ModelCall:
     """Which try of this call it is, counted from 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextChunk:
+class TextChunk(Struct, frozen=True):
     """A piece of text of a content block."""
 
     block: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingChunk:
+class ThinkingChunk(Struct, frozen=True):
     """A piece of reasoning of a content block."""
 
     block: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SignatureChunk:
+class SignatureChunk(Struct, frozen=True):
     """The provider's seal on the reasoning of a block."""
 
     block: int
     signature: str
 
 
-@dataclass(frozen=True, slots=True)
-class InputChunk:
+class InputChunk(Struct, frozen=True):
     """A piece of the arguments of a call that the model is still writing. Its `CallChunk` follows."""
 
     call_id: str
@@ -69,15 +64,13 @@ class InputChunk:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallChunk:
+class CallChunk(Struct, frozen=True):
     """A whole tool call."""
 
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
-class MediaChunk:
+class MediaChunk(Struct, frozen=True):
     """Something other than text that the model made."""
 
     block: int
@@ -85,8 +78,7 @@ class MediaChunk:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """The answer is whole. A cost of None is looked up in the table of prices."""
 
     reason: str

@@ -9,8 +9,9 @@ from runwire.native.tools.tool import ToolContext, ToolResult
 from runwire.protocol.events.shell import ShellCommand, ShellExited, ShellOutputChunk
 from runwire.workspace.limits import Groups
 from runwire.workspace.output import Piece
-from runwire.workspace.process import Caps, Command, ExitReport, run_process
+from runwire.workspace.process import Caps, ExitReport, run_process
 from runwire.workspace.sandbox.layer import Confinement, confined
+from runwire.workspace.spawning import Command
 
 _WRONG_USAGE = 129
 

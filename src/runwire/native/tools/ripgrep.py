@@ -10,9 +10,10 @@ from pathlib import Path
 from runwire.native.tools.outcome import failed
 from runwire.native.tools.tool import ToolContext, ToolResult
 from runwire.workspace.output import Piece
-from runwire.workspace.process import Caps, Command, ExitReport, run_process
+from runwire.workspace.process import Caps, ExitReport, run_process
 from runwire.workspace.sandbox.bare import Bare
 from runwire.workspace.sandbox.layer import Confinement
+from runwire.workspace.spawning import Command
 
 TIME_LIMIT_S = 20.0
 _OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024

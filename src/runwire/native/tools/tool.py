@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from runwire.clock import Clock
 from runwire.host import Effects, RunHost
@@ -15,8 +16,7 @@ from runwire.workspace.sandbox.layer import Sandbox
 In = TypeVar("In")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSettings:
+class ToolSettings(Struct, frozen=True, kw_only=True):
     """Caps that a configuration may move."""
 
     output_limit_bytes: int = 1_048_576
@@ -27,8 +27,7 @@ class ToolSettings:
     redirects_max: int = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetch:
+class Fetch(Struct, frozen=True, kw_only=True):
     """A request that is to leave the machine."""
 
     method: str
@@ -41,8 +40,7 @@ class Fetch:
     redirects_max: int = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
+class Fetched(Struct, frozen=True, kw_only=True):
     """Its answer; `url` is where the last redirect led."""
 
     status: int
@@ -61,8 +59,7 @@ class Fetcher(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchAnswer:
+class SearchAnswer(Struct, frozen=True, kw_only=True):
     """What a search brought."""
 
     status: int
@@ -86,8 +83,7 @@ class SearchProvider(Protocol):
     async def search(self, query: str, context: "ToolContext") -> SearchAnswer: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True, kw_only=True):
     """What a tool may use during one call."""
 
     host: RunHost
@@ -102,8 +98,7 @@ class ToolContext:
     search: SearchProvider | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskParts:
+class AskParts(Struct, frozen=True, kw_only=True):
     """What a call is about, for policies and people."""
 
     summary: str
@@ -119,8 +114,7 @@ class AskParts:
     mcp_tool: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True, kw_only=True):
     """How a call ended."""
 
     summary: str
@@ -172,8 +166,7 @@ class Tool(Protocol[In]):
 AnyTool = Tool[Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unavailable:
+class Unavailable(Struct, frozen=True, kw_only=True):
     """A tool that cannot be offered."""
 
     tool_name: str

@@ -4,11 +4,11 @@ Whatever changes a row looks first and refuses with an error of ours: a constrai
 take strangers down with it.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import apsw
+from msgspec import Struct
 
 from runwire.errors import RunActive
 from runwire.runs.errors import ClaimLost
@@ -32,8 +32,7 @@ _MAY_GO = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A run that is not over, as the queue knows it."""
 
     run_id: str
@@ -51,8 +50,7 @@ class Entry:
     concurrency: int
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A run that may be claimed: one that waits, or one whose worker (`lost`) is gone."""
 
     run_id: str
@@ -72,8 +70,7 @@ class Candidate:
         return self.worker_id is not None
 
 
-@dataclass(frozen=True, slots=True)
-class NewEntry:
+class NewEntry(Struct, frozen=True):
     """A run that is about to wait for a worker."""
 
     run_id: str

@@ -1,18 +1,17 @@
 """Rows of tasks, sessions and workplaces. SQL, nothing else."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 import msgspec
+from msgspec import Struct
 
 from runwire.runs.task import Task, decode_task
 
 _TASK = "task_key, body, budget_micros_usd, inherited_cost_micros_usd"
 
 
-@dataclass(frozen=True, slots=True)
-class Workplace:
+class Workplace(Struct, frozen=True):
     """Where a run works, and what it was made from."""
 
     path: Path
@@ -20,8 +19,7 @@ class Workplace:
     source: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """What holds several tasks together."""
 
     session_id: str

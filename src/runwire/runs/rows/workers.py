@@ -1,13 +1,12 @@
 """Rows of workers: how long each may keep the runs it holds. SQL, nothing else."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import apsw
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerRow:
+class WorkerRow(Struct, frozen=True):
     """A worker that holds runs, or did a moment ago."""
 
     worker_id: str
