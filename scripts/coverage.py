@@ -39,9 +39,9 @@ _MODULE_TAIL = '''\
 )
 
 
-def event_types(dialect: str) -> tuple[str, ...]:
-    """The types of events that an agent of this dialect was seen to cause, in the order of the protocol."""
-    return tuple(name for name, agents in _AGENTS.items() if dialect in agents.split())
+def event_types(*dialects: str) -> tuple[str, ...]:
+    """The types of events that agents of these dialects were seen to cause, in the order of the protocol."""
+    return tuple(name for name, agents in _AGENTS.items() if not set(dialects).isdisjoint(agents.split()))
 '''
 _PAGE_HEAD = """\
 # Agents and their events
@@ -50,8 +50,8 @@ Generated from the recorded streams in `tests/transcripts` and the logs in `spec
 not recorded. `GET /hecate/v1/agents` answers with the same table as `event_types`, `runwire agents` with what is installed here.
 
 A column is a dialect: `acp` stands for every agent that speaks the Agent Client Protocol, `agno` for every one on an AgentOS. `●` is an event that
-the agent's own stream becomes. An empty cell was never seen. Beside these, Runwire tells of what it does itself in the run of any agent that it drives:
-the decisions of people and policies (`approval.*`), what became of the files of the workspace (`tool.edit.*`, `artifact.*`), money that runs
+the agent's own stream becomes. An empty cell was never seen. An agent that is driven over ACP tells what stands under `acp`, too. Beside these, Runwire
+tells of what it does itself in the run of any agent that it drives: the decisions of people and policies (`approval.*`), what became of the files of the workspace (`tool.edit.*`, `artifact.*`), money that runs
 out (`cost.budget_*`) and what was lost with a worker (`gap.*`).
 """
 _DRIVEN = """

@@ -1009,7 +1009,7 @@ export interface AgentStateChanged {
   redacted_paths?: Array<string>;
 }
 
-/** The agent wrote a line that no dialect understands. */
+/** The agent wrote a line that no dialect understands, or one that came after its end. */
 export interface AgentUnparsed {
   /** The line as it came. */
   raw: string;

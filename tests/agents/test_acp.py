@@ -65,7 +65,7 @@ def test_what_is_late_changes_nothing() -> None:
     ]
     call = update("tool_call", toolCallId="c1", title="x", kind="read", status="completed")
     items, outcome = read(SESSION, call, chunk("One.", messageId="a"), OVER, *late)
-    assert [one.error for one in of(items, AgentUnparsed)] == ["it came after the agent had ended"] * 3
+    assert [one.error for one in of(items, AgentUnparsed)] == ["late: the agent had ended already"] * 3
     assert outcome == Finished("One.")
 
 

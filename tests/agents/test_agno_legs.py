@@ -56,7 +56,7 @@ def test_the_legs_of_a_run_are_one_story_that_keeps_the_rules(situation: str) ->
 @pytest.mark.parametrize("transcript", EVERY, ids=lambda one: one.name)
 def test_only_what_came_too_late_is_not_understood(transcript: Transcript) -> None:
     items, _ = items_of("agno", [transcript.raw])
-    assert {one.error for one in items if isinstance(one, AgentUnparsed)} <= {"it came after the run had ended"}
+    assert {one.error for one in items if isinstance(one, AgentUnparsed)} <= {"late: the agent had ended already"}
 
 
 @pytest.mark.parametrize("version", ["2.3.18", "3.1.10"])

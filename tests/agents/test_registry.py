@@ -91,12 +91,12 @@ async def test_a_program_is_asked_once_and_again_when_it_has_changed(machine: Ma
 
 
 async def test_one_that_never_answers_costs_a_bounded_time_and_is_left_in_peace_for_a_while(tmp_path: Path) -> None:
-    machine, zot = Machine(tmp_path, asking_s=0.3), AgentSettings(dialect="zot")
+    machine, zot = Machine(tmp_path, asking_s=2.0), AgentSettings(dialect="zot")
     machine.program("zot", "sleep 60")
     began = time.monotonic()
     found = (await machine.look(zot=zot))["zot"]
     assert (found.installed, found.version) == (True, None)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     machine.program("zot", "echo 3.1")
     assert (await machine.look(zot=zot))["zot"].version is None
     machine.clock.advance(61)
@@ -104,7 +104,7 @@ async def test_one_that_never_answers_costs_a_bounded_time_and_is_left_in_peace_
 
 
 async def test_the_loop_goes_on_while_programs_are_asked(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, asking_s=0.5)
+    machine = Machine(tmp_path, asking_s=2.0)
     machine.program("zot", "sleep 60")
     looking = asyncio.create_task(machine.look(zot=AgentSettings(dialect="zot")))
     longest, last = 0.0, time.monotonic()
@@ -112,7 +112,7 @@ async def test_the_loop_goes_on_while_programs_are_asked(tmp_path: Path) -> None
         await asyncio.sleep(0.01)
         longest, last = max(longest, time.monotonic() - last), time.monotonic()
     assert (await looking)["zot"].version is None
-    assert longest < 0.4
+    assert longest < 1.0
 
 
 async def test_those_who_ask_together_cause_one_question(machine: Machine) -> None:

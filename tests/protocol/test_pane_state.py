@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwire.protocol.events.agent import AgentState, AgentStateChanged
+from runwire.protocol.events.agent import LATE, AgentState, AgentStateChanged, AgentUnparsed
 from runwire.protocol.events.assistant import AssistantFinalAnswer, AssistantToolCallProposed
 from runwire.protocol.events.cost import CostTick
 from runwire.protocol.events.experimental import AssistantThinkingDelta
@@ -215,4 +215,12 @@ def test_a_glance_shows_everything_at_once() -> None:
         last_event_type="tool.invoked",
         last_event_ns=START_NS + 3,
         cost_micros_usd=4_120,
+        malformed=0,
     )
+
+
+def test_lines_that_nothing_understood_are_counted_but_not_those_that_only_came_late() -> None:
+    pane = PaneState()
+    for error in ("not JSON", f"{LATE}the agent had ended already", "Invalid value 'x' - at `$.type`"):
+        pane = fold(pane, AgentUnparsed(raw="?", error=error), 1)
+    assert (pane.malformed, pane.state) == (2, "idle")

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from runwire.host import Ended, Failed, Finished, RunHost
+from runwire.journal.records import Effect, RunInfo
 from runwire.runs.keeping import Backoff, Keeping, Kept, session_of
+from runwire.runs.starting import Starter
 from runwire.runs.task import NewTask, WorkspaceSpec
 from runwire.testing.clock import ManualClock
 from tests.runs.house import House, at_work, open_house
@@ -49,20 +51,20 @@ async def house(tmp_path: Path, clock: ManualClock) -> AsyncIterator[House]:
         yield house
 
 
-def keeping(house: House, waits: Waits) -> Keeping:
+def keeping(house: House, waits: Waits, starter: Starter | None = None) -> Keeping:
     return Keeping(
         journal=house.journal,
         tasks=house.tasks,
-        starter=house.starter,
+        starter=starter or house.starter,
         clock=house.ground.clock,
         rng=evenly,
         sleep=waits.sleep,
     )
 
 
-async def kept_until_enough(house: House, waits: Waits, kept: Kept = KEPT) -> None:
+async def kept_until_enough(house: House, waits: Waits, kept: Kept = KEPT, *, starter: Starter | None = None) -> None:
     """Keep an agent until the test has seen enough waits."""
-    running = asyncio.create_task(keeping(house, waits).keep(kept))
+    running = asyncio.create_task(keeping(house, waits, starter).keep(kept))
     async with asyncio.timeout(20):
         await asyncio.wait({running, asyncio.create_task(waits.enough.wait())}, return_when=asyncio.FIRST_COMPLETED)
     running.cancel()
@@ -128,9 +130,7 @@ async def test_one_that_was_cancelled_stays_down_and_is_said_to(
     assert list((await runs_of(house)).values()) == [1]
 
 
-async def test_the_next_start_finds_the_task_of_the_last_also_one_that_was_cancelled(
-    house: House, clock: ManualClock
-) -> None:
+async def test_the_next_start_finds_the_task_of_the_last(house: House, clock: ManualClock) -> None:
     async def ends(_: RunHost) -> Ended:
         return Finished()
 
@@ -140,8 +140,24 @@ async def test_the_next_start_finds_the_task_of_the_last_also_one_that_was_cance
     assert list((await runs_of(house)).values()) == [3]
 
 
+class Tried(Starter):
+    """Tells when somebody has tried to start another run."""
+
+    def __init__(self, house: House) -> None:
+        super().__init__(ground=house.ground, workplaces=house.folders, vault=house.vault)
+        self.tried = asyncio.Event()
+
+    async def another(
+        self, task_id: str, *, prompt: str | None = None, model: str | None = None, also: Effect | None = None
+    ) -> RunInfo:
+        try:
+            return await super().another(task_id, prompt=prompt, model=model, also=also)
+        finally:
+            self.tried.set()
+
+
 async def test_a_run_that_is_still_there_is_not_started_twice(house: House, clock: ManualClock) -> None:
-    waits = Waits(clock, most=1)
+    waits, starter = Waits(clock, most=1), Tried(house)
     first = asyncio.create_task(keeping(house, waits).keep(KEPT))
     while not await runs_of(house):
         await asyncio.sleep(0.01)
@@ -149,10 +165,11 @@ async def test_a_run_that_is_still_there_is_not_started_twice(house: House, cloc
     await asyncio.wait({first})
 
     async def ends(_: RunHost) -> Ended:
+        await starter.tried.wait()
         return Finished()
 
     async with at_work(house.worker(ends)):
-        await kept_until_enough(house, waits)
+        await kept_until_enough(house, waits, starter=starter)
     assert list((await runs_of(house)).values()) == [1]
 
 

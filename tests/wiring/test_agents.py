@@ -70,3 +70,16 @@ def test_kinds_without_a_model_are_our_own_agents(acceptance: Acceptance) -> Non
     new = acceptance.accept(NewTask(kind="shell", agent="claude", input={"command": "true"}))
     with pytest.raises(TaskInvalid):
         settled(new, task_id="task_1", created_ns=0)
+
+
+def test_a_table_bounds_the_runs_of_its_agent_unless_the_task_does(tmp_path: Path) -> None:
+    table = AgentSettings(dialect="zot", command=("/opt/zot",), timeout_s=60, max_steps=5)
+    ids = Ids(now_ns=lambda: 0, random_bytes=bytes)
+    models = Catalogue(providers={}, environ={}, ids=ids, idle_s=1.0)
+    acceptance = Acceptance(agents=NamedAgents({"quick": table}), models=models, cwd=tmp_path)
+    accepted = acceptance.accept(NewTask(prompt="x", agent="quick"))
+    assert (accepted.timeout_s, accepted.max_turns) == (60, 5)
+    accepted = acceptance.accept(NewTask(prompt="x", agent="quick", timeout_s=5, max_turns=90))
+    assert (accepted.timeout_s, accepted.max_turns) == (5, 90)
+    accepted = acceptance.accept(NewTask(prompt="x", agent="zot"))
+    assert (accepted.timeout_s, accepted.max_turns) == (None, None)

@@ -78,6 +78,6 @@ _AGENTS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def event_types(dialect: str) -> tuple[str, ...]:
-    """The types of events that an agent of this dialect was seen to cause, in the order of the protocol."""
-    return tuple(name for name, agents in _AGENTS.items() if dialect in agents.split())
+def event_types(*dialects: str) -> tuple[str, ...]:
+    """The types of events that agents of these dialects were seen to cause, in the order of the protocol."""
+    return tuple(name for name, agents in _AGENTS.items() if not set(dialects).isdisjoint(agents.split()))

@@ -9,6 +9,7 @@ from runwire.clock import rfc3339
 from runwire.host import Failed, Finished
 from runwire.ids import Ids
 from runwire.protocol.envelope import EnvelopeWriter
+from runwire.protocol.events.agent import LATE, AgentUnparsed
 from runwire.protocol.events.run import RunCancelled, RunFailed, RunFinished, RunQueued, RunStarted
 from runwire.protocol.payload import Opaque, Payload, encode_payload
 
@@ -118,4 +119,4 @@ def terminal(outcome: Outcome, dialect: Dialect, duration_ms: int) -> Payload:
 
 
 def _is_unparsed(item: Item) -> bool:
-    return isinstance(item, Payload) and item.type == "agent.unparsed"
+    return isinstance(item, AgentUnparsed) and not item.error.startswith(LATE)

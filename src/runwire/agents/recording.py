@@ -1,5 +1,7 @@
 """What a dialect tells becomes the events of a run: stream text is offered, long results become artifacts, money is counted."""
 
+import base64
+import binascii
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -7,7 +9,7 @@ from msgspec.structs import replace
 
 from runwire.agents.dialect import Body, Item
 from runwire.agents.told import is_piece
-from runwire.journal.artifact import ArtifactMeta, NewArtifact
+from runwire.journal.artifact import ArtifactMeta, Kind, NewArtifact
 from runwire.protocol.events.tool import ToolCancelled, ToolCompleted, ToolFailed, ToolTimedOut
 from runwire.protocol.events.turn import TurnCompleted, TurnFailed
 from runwire.protocol.payload import Opaque, Payload
@@ -47,7 +49,7 @@ class Recorder:
         """Record into a place; `tool_ended` is awaited after the end of each call is told."""
         self._place = place
         self._tool_ended = tool_ended
-        self._bodies: dict[str, Draft] = {}
+        self._bodies: dict[str, list[Draft]] = {}
 
     async def record(self, items: Sequence[Item]) -> None:
         """Tell what happened."""
@@ -65,10 +67,10 @@ class Recorder:
                 if not isinstance(item, Ended):
                     waiting.append(item)
                     continue
-                draft = self._bodies.pop(item.tool_call_id, None)
-                if draft is not None:
-                    kept.append(draft)
-                    item = replace(item, result_artifact_id=draft.artifact.artifact_id)
+                drafts = self._bodies.pop(item.tool_call_id, None)
+                if drafts:
+                    kept += drafts
+                    item = replace(item, result_artifact_id=drafts[0].artifact.artifact_id)
                 waiting.append(item)
                 if self._tool_ended is not None:
                     self._flush(waiting, kept)
@@ -84,8 +86,22 @@ class Recorder:
             kept.clear()
 
     async def _keep(self, body: Body) -> None:
-        if body.text is None or body.tool_call_id is None:
+        if body.tool_call_id is None:
+            return
+        raw = _bytes(body)
+        if raw is None:
             return
         meta = ArtifactMeta(mime=body.mime, summary=body.summary, produced_by_tool_call_id=body.tool_call_id)
-        new = NewArtifact("tool_result_blob", meta)
-        self._bodies[body.tool_call_id] = await self._place.draft(new, body.text.encode("utf-8", "replace"))
+        kind: Kind = "image" if body.mime.startswith("image/") else "tool_result_blob"
+        draft = await self._place.draft(NewArtifact(kind, meta), raw)
+        self._bodies.setdefault(body.tool_call_id, []).append(draft)
+
+
+def _bytes(body: Body) -> bytes | None:
+    """What a body holds; None for what is said to be base64 and is not."""
+    if body.text is not None:
+        return body.text.encode("utf-8", "replace")
+    try:
+        return base64.b64decode(body.base64 or "", validate=True)
+    except binascii.Error:
+        return None

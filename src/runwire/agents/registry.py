@@ -129,7 +129,8 @@ def _known(name: str, aliases: Sequence[str], settings: AgentSettings) -> Known:
         asks=profile is None or profile.asks,
         survives_restart=profile is None or profile.resumes,
         autospawn=settings.autospawn,
-        event_types=event_types(dialect),
+        # Driven, some speak another dialect than the one that their own stream is written in.
+        event_types=event_types(dialect) if profile is None else event_types(dialect, profile.dialect),
     )
 
 

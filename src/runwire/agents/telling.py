@@ -17,7 +17,7 @@ from runwire.agents.tools import Stream, ToolCall, ToolEnding, Tools, line
 from runwire.agents.words import Key, Words
 from runwire.host import Failed, Finished
 from runwire.protocol.catalogue import may_emit
-from runwire.protocol.events.agent import AgentState, AgentStateChanged, AgentUnparsed
+from runwire.protocol.events.agent import LATE, AgentState, AgentStateChanged, AgentUnparsed
 from runwire.protocol.events.assistant import AssistantFinalAnswer
 from runwire.protocol.events.error import ErrorUpstream
 from runwire.protocol.events.experimental import AssistantThinkingDelta
@@ -354,8 +354,12 @@ class Teller:
         if self.telling.driven:
             self._told.say(Reply(data))
 
+    def late(self, raw: bytes) -> None:
+        """A frame that came after the end of what it is about: kept as it came."""
+        self.unparsed(raw, f"{LATE}the agent had ended already")
+
     def unparsed(self, raw: bytes, error: str) -> None:
-        """A frame that nothing understands, or that came too late: kept as it came."""
+        """A frame that nothing understands: kept as it came."""
         text = raw[: RAW_MAX * 4].decode("utf-8", "replace")
         if len(raw) > len(text.encode()) or len(text) > RAW_MAX:
             error = f"{error}; the first {RAW_MAX} characters of {len(raw)} bytes are kept"

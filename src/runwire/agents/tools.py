@@ -25,6 +25,9 @@ SUMMARY_MAX = 200
 OPEN_MAX = 4096
 """So many calls may be open at once; a stream that opens more is not a conversation."""
 
+_OVERLAP_MAX = 1024
+_OVERLAP_MIN = 24
+
 Ending = Literal["completed", "failed", "cancelled", "timed_out"]
 Stream = Literal["stdout", "stderr"]
 
@@ -81,6 +84,8 @@ class Tools:
         self._told = told
         self._proposed: dict[str, tuple[ToolCall, int]] = {}
         self._open: dict[str, _Open] = {}
+        self.begun = 0
+        """How many calls there have been."""
         self._blocked: dict[str, None] = {}
 
     @property
@@ -147,6 +152,7 @@ class Tools:
             known = self._proposed.pop(call.call_id)
         _, turn = known
         self._open[call.call_id] = _Open(call, turn, at_ns)
+        self.begun += 1
         invoked = ToolInvoked(
             tool_call_id=call.call_id,
             tool_name=call.name,
@@ -241,13 +247,14 @@ def fresh(before: str, whole: str) -> str:
     """What is new in an output that is told again and again: its tail, or what follows the part that both share."""
     if whole.startswith(before):
         return whole[len(before) :]
-    # Only the end is shown of what became too long: find where the new end goes on from the old one.
-    overlap = before[-1024:]
-    while overlap:
+    # Only the end is shown of what became too long: find where the new end goes on from the old one. What they share by
+    # chance is no place to go on from, and telling something twice is better than not at all.
+    overlap = before[-_OVERLAP_MAX:]
+    while len(overlap) >= _OVERLAP_MIN:
         at = whole.rfind(overlap)
         if at >= 0:
             return whole[at + len(overlap) :]
-        overlap = overlap[len(overlap) // 2 + 1 :]
+        overlap = overlap[len(overlap) // 2 :]
     return whole
 
 

@@ -21,6 +21,7 @@ _GOODBYE_S = 2.0
 _LATE_S = 0.2
 _LOOK_S = 1.0
 _DEAF_S = 60.0
+_CALLS_A_TURN = 8
 _HARMLESS = frozenset({"file", "search", "todo", "web"})
 OVERSPENT = "the budget is spent"
 
@@ -176,6 +177,9 @@ class Visit:
         teller, facts = self._speaker.teller, self._host.facts
         if teller.turns > facts.max_turns:
             return Failed("max_turns", f"the agent took more than {facts.max_turns} turns")
+        if teller.tools.begun > facts.max_turns * _CALLS_A_TURN:
+            # Some agents never say when their model is called.
+            return Failed("max_turns", f"the agent made more than {facts.max_turns * _CALLS_A_TURN} calls")
         quiet_s = self._loop.time() - self._heard_s
         if not self._has_asked:
             if quiet_s > self._patience.hello_s:

@@ -50,6 +50,8 @@ class PaneResource(msgspec.Struct, frozen=True, kw_only=True):
     head_sequence: int
     cost_micros_usd: int
     budget_micros_usd: int | None
+    malformed: int
+    """How many lines of the agent nothing understood."""
 
 
 class PaneList(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,4 +158,5 @@ async def _pane(services: Services, info: RunInfo) -> PaneResource:
         head_sequence=info.head_sequence,
         cost_micros_usd=seen.cost_micros_usd,
         budget_micros_usd=run.budget_micros_usd,
+        malformed=seen.malformed,
     )

@@ -34,6 +34,10 @@ class KnownAgents(Protocol):
         """Whether a budget can be counted only if we know what the model costs; others tell what they spend."""
         ...
 
+    def bounded(self, new: NewTask) -> NewTask:
+        """The task within the bounds that its agent has, where it sets none itself."""
+        ...
+
 
 class Acceptance:
     """Looks at a task before it is kept."""
@@ -54,7 +58,7 @@ class Acceptance:
             _require_input(new)
             return new
         if not self._agents.needs_model(new.agent):
-            return new
+            return self._agents.bounded(new)
         if new.model is None:
             raise TaskInvalid("an agent needs a model, such as anthropic:claude-sonnet-4-5", field="model")
         try:

@@ -3,9 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
+import msgspec
+
 from runwire.config import AgentSettings, Dialect
+from runwire.runs.task import NewTask
 
 NATIVE = "native"
+WALL_CLOCK_S = 4 * 3600.0
+"""How long a run of somebody else's agent may take where nobody says: some loop, and some wait, for ever."""
 # These say how an agent is spoken with, and not which one it is: each needs a table that does.
 _FAMILIES = ("acp", "agno")
 
@@ -42,3 +47,14 @@ class NamedAgents:
     def needs_price(self, agent: str) -> bool:
         """Only our own agent has its money counted by us."""
         return agent == NATIVE
+
+    def bounded(self, new: NewTask) -> NewTask:
+        """Within the bounds of the agent's table."""
+        settings = self._named.get(new.agent)
+        if settings is None:
+            return new
+        return msgspec.structs.replace(
+            new,
+            timeout_s=new.timeout_s or settings.timeout_s or WALL_CLOCK_S,
+            max_turns=settings.max_steps if new.max_turns is None else new.max_turns,
+        )

@@ -65,7 +65,7 @@ class AcpDialect:
             teller.unparsed(data, "it is nothing that the protocol knows")
             return Seen(frame.method)
         if teller.is_late:
-            teller.unparsed(data, "it came after the agent had ended")
+            teller.late(data)
             return Seen(seen.raw_type)
         return seen
 

@@ -44,6 +44,9 @@ class Work:
         known = self._learn(update)
         if known is None or self._settle(known) or known.status != "in_progress":
             return
+        if self._teller.telling.driven and self._teller.questions.of_call(known.call_id) is not None:
+            # Whatever it says of the call, it waits for our answer.
+            return
         self._decided(known)
         is_first = known.worked <= 1 and not known.text and not known.asked
         if self.asks_late and is_first:

@@ -21,8 +21,6 @@ from runwire.agents.dialect import Cancelled, Outcome, Seen, StreamEnd
 from runwire.host import Answer, Failed, Finished
 from runwire.protocol.events.external import external
 
-_LATE = "it came after the run had ended"
-
 
 class AgnoDialect(Story):
     """Understands the stream of a run."""
@@ -46,7 +44,7 @@ class AgnoDialect(Story):
         self._data = data
         seen = self._child(frame, known) if frame.is_childs else known.hear(self, frame, known)
         if teller.is_late:
-            teller.unparsed(data, _LATE)
+            teller.late(data)
             return known.none
         return seen
 
@@ -136,7 +134,7 @@ class AgnoDialect(Story):
 
     def _not_taken(self, frame: wire.Refusal, known: Known) -> Seen:
         if self.teller.outcome is not None:
-            self.teller.unparsed(self._data, _LATE)
+            self.teller.late(self._data)
             return known.none
         told = frame.detail if isinstance(frame.detail, str) else readable(frame.detail)
         self._error = Failed("agno_refused", told or "the server did not take the request")

@@ -56,7 +56,7 @@ class ClaudeDialect:
             return Seen(message.raw_type)
         seen = _HEARD[type(message)](self, message)
         if teller.is_late:
-            teller.unparsed(data, "it came after the agent had ended")
+            teller.late(data)
             return Seen(seen.raw_type)
         return seen
 

@@ -61,7 +61,7 @@ class AppServerDialect:
             return Seen(frame.method)
         names = hear(self, params) if frame.id is None else self._asked(frame.method, frame.id, params)
         if teller.is_late:
-            teller.unparsed(data, "it came after the agent had ended")
+            teller.late(data)
             names = ()
         return Seen(frame.method, names)
 

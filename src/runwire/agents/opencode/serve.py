@@ -63,7 +63,7 @@ class ServeDialect:
             return Seen(frame.type)
         names = hear(self, properties)
         if teller.is_late:
-            teller.unparsed(data, "it came after the agent had ended")
+            teller.late(data)
             names = ()
         return Seen(frame.type, names)
 

@@ -73,7 +73,7 @@ class Hearing:
         if teller.is_late:
             # Only what is new in a piece is kept: older versions repeat everything before it.
             raw = _ENCODER.encode(message) if type(message) is wire.MessageUpdate else data
-            teller.unparsed(raw, "it came after the agent had ended")
+            teller.late(raw)
             return Seen(seen.raw_type)
         return seen
 

@@ -79,8 +79,9 @@ def _wished(services: Services, agent_id: str, form: Form) -> NewTask:
     message = form.fields.get("message", "")
     if not message.strip():
         raise InvalidForm("message", "it is missing or empty")
-    for name in _MEDIA:
-        if form.fields.get(name, "") not in {"", "[]", "null"}:
+    for name in ("files", *_MEDIA):
+        # Agno takes an empty list of the others as text, but of files only files.
+        if form.fields.get(name, "") not in {"", "[]", "null"} or (name == "files" and name in form.fields):
             raise InvalidForm(name, "send what goes with the message as files of a multipart form")
     config, session_id = services.config, form.text("session_id")
     path = form.text("workspace") or (None if config.agno_workspace is None else str(config.agno_workspace))

@@ -7,6 +7,9 @@ from msgspec import Meta
 
 from runwire.protocol.payload import Payload
 
+LATE = "late: "
+"""How the error of a line begins that was understood, and came when everything was over."""
+
 AgentState = Literal["idle", "working", "blocked", "done", "error"]
 
 
@@ -21,7 +24,7 @@ class AgentStateChanged(Payload):
 
 
 class AgentUnparsed(Payload):
-    """The agent wrote a line that no dialect understands."""
+    """The agent wrote a line that no dialect understands, or one that came after its end."""
 
     type: ClassVar[str] = "agent.unparsed"
 

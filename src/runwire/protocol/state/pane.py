@@ -11,6 +11,7 @@
 | run.finished, run.cancelled                        | done, for good                                         |
 | run.failed                                         | error, for good                                        |
 | agent.state_changed                                | what it says (blocked while an approval is pending)    |
+| agent.unparsed                                     | unchanged; counted, unless it only came late           |
 | any other                                          | unchanged                                              |
 
 `stalled` and `attention` depend on the present moment, so they are not folded: `glance` derives them.
@@ -21,7 +22,7 @@ from collections.abc import Callable
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from runwire.protocol.events.agent import AgentState, AgentStateChanged
+from runwire.protocol.events.agent import LATE, AgentState, AgentStateChanged, AgentUnparsed
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved, ApprovalTimedOut
 from runwire.protocol.events.assistant import (
     AssistantFinalAnswer,
@@ -79,6 +80,8 @@ class PaneState(Record):
     """The approvals it waits for."""
     tools: tuple[Running, ...] = ()
     cost_micros_usd: int = 0
+    malformed: int = 0
+    """How many lines of the agent nothing understood."""
     over: bool = False
     """Whether the run has ended, after which nothing changes."""
 
@@ -95,6 +98,7 @@ class Glance(Record):
     last_event_type: str
     last_event_ns: int
     cost_micros_usd: int
+    malformed: int
 
 
 def fold(pane: PaneState, payload: Payload | Opaque, occurred_ns: int) -> PaneState:
@@ -135,6 +139,7 @@ def glance(
         last_event_type=last_event_type,
         last_event_ns=last_event_ns,
         cost_micros_usd=pane.cost_micros_usd,
+        malformed=pane.malformed,
     )
 
 
@@ -259,6 +264,10 @@ def _changed(pane: PaneState, payload: AgentStateChanged, at_ns: int) -> PaneSta
     return _enter(pane, payload.to, at_ns, _line(payload.reason) or payload.to, _line(payload.reason))
 
 
+def _unparsed(pane: PaneState, payload: AgentUnparsed, _: int) -> PaneState:
+    return pane if payload.error.startswith(LATE) else replace(pane, malformed=pane.malformed + 1)
+
+
 def _ended(pane: PaneState, payload: RunFinished | RunFailed | RunCancelled, at_ns: int) -> PaneState:
     match payload:
         case RunFailed():
@@ -302,5 +311,6 @@ _CHANGES: dict[type, Callable[..., PaneState]] = {
     ApprovalTimedOut: _settled,
     CostTick: _cost,
     AgentStateChanged: _changed,
+    AgentUnparsed: _unparsed,
 }
 _CONCERNS = frozenset(change.type for change in _CHANGES if issubclass(change, Payload))
