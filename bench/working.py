@@ -13,7 +13,6 @@ import uvloop
 from bench import ours
 from runwire.config import Config
 from runwire.gateway.services import Services
-from runwire.journal.bell.local import ANY_RUN
 from runwire.journal.frames import envelopes
 from runwire.journal.records import RunBirth
 from runwire.protocol.catalogue import decode_payload
@@ -35,6 +34,7 @@ _TURNS = [
     {"text": "Everything is as it should be.", "usage": {"input": 960, "output": 12}},
 ]
 _NS = 1_000_000_000
+_LOOK_S = 0.05
 
 Batches = Sequence[Sequence[Payload | Opaque]]
 """What one run appends, commit by commit."""
@@ -91,12 +91,12 @@ async def _carry(directory: Path, names: Sequence[str], slots: int) -> Carried:
 
 
 async def _until_over(services: Services) -> None:
+    # Now and then: to look after every commit would be work that nobody asked the workers to do.
     while True:
-        ring = services.journal.bell.listen(ANY_RUN, 60.0)
         left = await services.journal.reader.query(lambda db: next(db.execute("SELECT count(*) FROM queue"))[0])
         if not left:
             return
-        await ring
+        await asyncio.sleep(_LOOK_S)
 
 
 async def _log(services: Services, run_id: str) -> list[bytes]:

@@ -100,6 +100,16 @@ def test_a_question_is_answered_with_the_option_that_means_the_decision(allowed:
     assert dialect.teller.take() == []
 
 
+def test_a_question_waits_for_our_answer_whatever_is_told_of_its_call() -> None:
+    works = update("tool_call_update", toolCallId="c1", **SHELL | {"status": "in_progress"})
+    dialect = at_work(update("tool_call", toolCallId="c1", **SHELL), asks(0, "c1", SHELL), works, works)
+    assert not of(dialect.teller.take(), ToolInvoked)
+    dialect.answer("0", Answer(allowed=True, input={}))
+    items = dialect.teller.take()
+    assert len(spoken(items)) == 1
+    assert len(of(items, ToolInvoked)) == 1
+
+
 def test_an_input_that_somebody_changed_is_not_let_go_unchanged() -> None:
     dialect = at_work(asks(0, "c1", SHELL))
     dialect.teller.take()

@@ -9,7 +9,8 @@ from runwire.agents.dialect import Cancelled, Image, Question, Reply, Telling
 from runwire.host import Answer
 from runwire.protocol.events.policy import PolicyToolBlocked
 from runwire.protocol.events.shell import ShellCommand
-from tests.agents.claude_streams import INIT, Line, asks, of, over, said, text, use
+from runwire.protocol.events.tool import ToolInvoked
+from tests.agents.claude_streams import INIT, Line, asks, event, of, over, said, text, use
 
 
 def spoken(dialect: ClaudeDialect) -> list[object]:
@@ -70,6 +71,13 @@ def test_what_is_denied_is_blocked_with_the_words_that_the_agent_is_told() -> No
     assert reply["response"]["response"] == {"behavior": "deny", "message": "not today", "interrupt": False}
     dialect.answer("r1", Answer(allowed=True, input={}))
     assert dialect.teller.take() == []
+
+
+def test_a_call_does_not_begin_before_it_was_asked_about() -> None:
+    dialect = driven(INIT, said("a", use("t1")), event("message_stop"), asks("r1", "t1", command="ls"))
+    assert not of(dialect.teller.take(), ToolInvoked)
+    dialect.answer("r1", Answer(allowed=True, input={"command": "ls"}))
+    assert len(of(dialect.teller.take(), ToolInvoked)) == 1
 
 
 def test_a_choice_is_answered_with_what_was_chosen() -> None:

@@ -463,6 +463,26 @@ def test_a_question_is_answered_in_its_own_words(answer: Answer, decision: str) 
     assert len(_sent(speaker)) == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "script"),
+    [
+        ("/bin/bash -lc 'git push && rm -rf x'", "git push && rm -rf x"),
+        ('/usr/bin/zsh -lc "echo \'it\\"s\'"', "echo 'it\"s'"),
+        ("bash -c 'ls' extra", "bash -c 'ls' extra"),
+        ("/opt/tool -c 'ls'", "/opt/tool -c 'ls'"),
+        ("bash -lc 'open", "bash -lc 'open"),
+    ],
+)
+def test_rules_and_grants_see_the_script_that_a_shell_is_given(command: str, script: str) -> None:
+    speaker = _speaker()
+    _ready(speaker)
+    speaker.prompt("do it")
+    params = {"threadId": "t", "itemId": "c1", "command": command}
+    _hear(speaker, _STARTED, {"id": 0, "method": "item/commandExecution/requestApproval", "params": params})
+    (question,) = [item for item in speaker.teller.take() if isinstance(item, Question)]
+    assert (question.argv_text, question.summary) == (script, command)
+
+
 def test_what_we_declined_does_not_begin_whatever_comes_next() -> None:
     speaker = _speaker()
     _ready(speaker)

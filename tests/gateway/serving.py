@@ -192,13 +192,17 @@ async def serving(data: Path, *, slots: int | None = None, **settings: Any) -> A
         listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         stop = asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            group.create_task(serve(create_app(services), services, started=listening.set_result, stop=stop))
+            listener = group.create_task(serve(create_app(services), services, started=listening.set_result, stop=stop))
             port = await listening
-            async with caller(port, token) as http:
-                try:
-                    yield Served(services, port, token, http)
-                finally:
-                    stop.set()
+            try:
+                async with caller(port, token) as http:
+                    try:
+                        yield Served(services, port, token, http)
+                    finally:
+                        stop.set()
+            finally:
+                # A test that fails must not cut it short: the loop cannot be closed over a socket that still listens.
+                await listener
 
 
 def caller(port: int, token: str | None) -> httpx2.AsyncClient:

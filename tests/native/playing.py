@@ -102,7 +102,7 @@ class Tools:
             turn_index=turn_index,
             root=self.root,
             sandbox=Bare(),
-            environ={"PATH": "/usr/bin:/bin"},
+            environ=lambda: {"PATH": "/usr/bin:/bin"},
             clock=ManualClock(),
             settings=ToolSettings(),
             http=NoFetcher(),

@@ -1,38 +1,32 @@
-"""A real AgentOS with a scripted model, for the tests: one tool that runs by itself and one that needs a confirmation.
+"""A real AgentOS with a scripted model, for the tests: an agent, a team and a workflow, with tools that wait for people.
 
-Run by the Python that has Agno: `python agno_app.py DESCRIPTOR LEDGER`, where the descriptor is a socket that listens. Each execution
-of a tool adds a line to the ledger, so that one which happens twice is seen. The last message of the user picks the script by
-its first word: `list`, `create TITLE`, `both TITLE`, `slow`, `fail`; anything else is answered with a greeting.
+Run by the Python that has Agno: `python agno_app.py DESCRIPTOR LEDGER [DATABASE]`, where the descriptor is a socket that listens. Runs
+are kept in memory, or in a database on disk where one is named. Each execution of a tool adds a line to the ledger, so that
+one which happens twice is seen. What a message leads to is said in `agno_model`.
 """
 
-import asyncio
-import json
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+import time
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from agno.agent import Agent
 from agno.db.in_memory import InMemoryDb
-from agno.exceptions import ModelProviderError
-from agno.metrics import MessageMetrics
-from agno.models.base import Model
-from agno.models.message import Message
-from agno.models.response import ModelResponse
+from agno.db.sqlite import SqliteDb
 from agno.os import AgentOS
+from agno.team import Team
 from agno.tools import tool
+from agno.tools.user_feedback import UserFeedbackTools
+from agno.workflow import HumanReview, Step, StepInput, StepOutput, Workflow
+from agno_model import Scripted
 
-LEDGER = Path(sys.argv[2])
-SLOW_S = 0.05
-SLOW_WORDS = 400
-LISTING = ("call_list", "list_documents", "{}")
+DESCRIPTOR, LEDGER, *DATABASE = sys.argv[1:]
+SECONDS = 0.3
 
 
 def _note(line: str) -> None:
-    with LEDGER.open("a") as ledger:
+    with Path(LEDGER).open("a") as ledger:
         ledger.write(f"{line}\n")
 
 
@@ -49,83 +43,79 @@ def create_document(title: str) -> dict[str, object]:
     return {"success": True, "title": title}
 
 
-def _calls(*wanted: tuple[str, str, str]) -> ModelResponse:
-    calls = [
-        {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-        for call_id, name, arguments in wanted
-    ]
-    return ModelResponse(role="assistant", tool_calls=calls)
+@tool(requires_confirmation=True)
+def delete_document(title: str) -> dict[str, object]:
+    """Delete a document."""
+    _note(f"delete_document {title}")
+    return {"success": True}
 
 
-@dataclass
-class Scripted(Model):
-    """A model that follows the prompt."""
-
-    id: str = "scripted-1"
-    provider: str = "Scripted"
-
-    def script(self, messages: Sequence[Message]) -> Iterator[ModelResponse]:
-        """What is said next."""
-        prompt = next(message.get_content_string() for message in reversed(messages) if message.role == "user")
-        order, _, title = prompt.partition(" ") if messages[-1].role != "tool" else ("", "", "")
-        creating = ("call_create", "create_document", json.dumps({"title": title}))
-        match order:
-            case "list":
-                yield _calls(LISTING)
-            case "create":
-                yield _calls(creating)
-            case "both":
-                yield _calls(LISTING, creating)
-            case "fail":
-                raise ModelProviderError("Scripted failure", status_code=529)
-            case "slow":
-                for number in range(SLOW_WORDS):
-                    yield ModelResponse(role="assistant", content=f"word{number:03} ")
-            case _:
-                yield ModelResponse(role="assistant", content="Hello ")
-                yield ModelResponse(role="assistant", content="from Agno.")
-        usage = MessageMetrics(input_tokens=100, output_tokens=7, total_tokens=107)
-        yield ModelResponse(role="assistant", content="", response_usage=usage)
-
-    def invoke(self, messages: Sequence[Message], **_: Any) -> ModelResponse:
-        """Say all of it at once."""
-        whole = ModelResponse(role="assistant", content="")
-        for piece in self.script(messages):
-            whole.content += piece.content or ""
-            whole.tool_calls += piece.tool_calls or []
-        return whole
-
-    async def ainvoke(self, messages: Sequence[Message], **_: Any) -> ModelResponse:
-        """Say all of it at once."""
-        return self.invoke(messages)
-
-    def invoke_stream(self, messages: Sequence[Message], **_: Any) -> Iterator[ModelResponse]:
-        """Say it piece by piece."""
-        yield from self.script(messages)
-
-    async def ainvoke_stream(self, messages: Sequence[Message], **_: Any) -> AsyncIterator[ModelResponse]:
-        """Say it piece by piece; many pieces come slowly."""
-        for number, piece in enumerate(self.script(messages)):
-            if number > 1:
-                await asyncio.sleep(SLOW_S)
-            yield piece
-
-    def _parse_provider_response(self, response: ModelResponse, **_: Any) -> ModelResponse:
-        return response
-
-    def _parse_provider_response_delta(self, response: ModelResponse) -> ModelResponse:
-        return response
+@tool(requires_confirmation=True)
+def work(title: str) -> str:
+    """Take a while."""
+    _note(f"work {title}")
+    time.sleep(SECONDS)
+    return "worked"
 
 
-agent = Agent(
+@tool(requires_user_input=True, user_input_fields=["to"])
+def send_mail(subject: str, to: str) -> str:
+    """Send a mail to somebody whom only the user knows."""
+    _note(f"send_mail {subject} {to}")
+    return f"sent to {to}"
+
+
+@tool(external_execution=True)
+def run_elsewhere(title: str) -> str:
+    """Something that is never done here."""
+    _note(f"run_elsewhere {title}")
+    return "this is not where it is run"
+
+
+def publish(given: StepInput) -> StepOutput:
+    """The last step of the workflow."""
+    _note(f"publish {given.input}")
+    return StepOutput(content="Published.")
+
+
+database = SqliteDb(db_file=DATABASE[0]) if DATABASE else InMemoryDb()
+clerk = Agent(
     id="clerk",
     name="Clerk",
     model=Scripted(),
-    tools=[list_documents, create_document],
-    db=InMemoryDb(),
+    tools=[
+        *(list_documents, create_document, delete_document, work, send_mail, run_elsewhere),
+        UserFeedbackTools(add_instructions=False),
+    ],
+    db=database,
     telemetry=False,
 )
-app = AgentOS(agents=[agent], telemetry=False).get_app()
+typist = Agent(id="typist", name="Typist", model=Scripted(), tools=[create_document], telemetry=False)
+office = Team(
+    id="office",
+    name="Office",
+    model=Scripted(),
+    members=[typist],
+    tools=[create_document],
+    db=database,
+    telemetry=False,
+)
+writer = Agent(id="writer", name="Writer", model=Scripted(), tools=[create_document], db=database, telemetry=False)
+process = Workflow(
+    id="process",
+    name="Process",
+    steps=[
+        Step(name="write", agent=writer),
+        Step(
+            name="publish",
+            executor=publish,
+            human_review=HumanReview(requires_confirmation=True, confirmation_message="Publish it?"),
+        ),
+    ],
+    db=database,
+    telemetry=False,
+)
+app = AgentOS(agents=[clerk], teams=[office], workflows=[process], telemetry=False).get_app()
 
 if __name__ == "__main__":
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[socket.socket(fileno=int(sys.argv[1]))])
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[socket.socket(fileno=int(DESCRIPTOR))])

@@ -23,21 +23,34 @@ class AgnoOS:
     ledger: Path
     agent_id: str = "clerk"
 
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.url.rpartition(":")[2])
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        self.process.kill()
+        self.process.wait(_PATIENCE_S)
+
     def executions(self) -> Sequence[str]:
         """Every execution of a tool so far: its name, and the title of a document that it made."""
         return self.ledger.read_text().splitlines()
 
 
 @contextmanager
-def serving_agno(folder: Path) -> Iterator[AgnoOS]:
-    """Start an AgentOS that keeps its ledger in this folder; it is ended with the context."""
+def serving_agno(folder: Path, *, port: int = 0, database: Path | None = None) -> Iterator[AgnoOS]:
+    """Start an AgentOS that keeps its ledger in this folder, and its runs in a database if one is named.
+
+    It is ended with the context. Another one on the same port, with the same database, is the same one started again.
+    """
     ledger = folder / "ledger"
     ledger.touch()
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with socket.create_server(("127.0.0.1", port)) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         descriptor = listening.fileno()
         process = subprocess.Popen(
-            [str(find("agno")), str(_APP), str(descriptor), str(ledger)],
+            [str(find("agno")), str(_APP), str(descriptor), str(ledger), *([str(database)] if database else [])],
             pass_fds=[descriptor],
             env=_environ(folder),
             cwd=folder,
@@ -45,11 +58,11 @@ def serving_agno(folder: Path) -> Iterator[AgnoOS]:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+    served = AgnoOS(url, process, ledger)
     try:
-        yield AgnoOS(url, process, ledger)
+        yield served
     finally:
-        process.kill()
-        process.wait(_PATIENCE_S)
+        served.kill()
 
 
 def _environ(home: Path) -> Mapping[str, str]:

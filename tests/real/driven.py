@@ -194,7 +194,7 @@ async def driving(agent: RealAgent, place: Place, **settings: object) -> AsyncGe
 
 def kill(agent: RealAgent) -> None:
     """End the agent's own process as a crash would; who runs it and what it runs are left alone."""
-    found = [pid for pid, command in processes_of(agent) if command.startswith(" ".join(agent.program))]
+    found = sorted(pid for pid, _ in processes_of(agent) if Path(f"/proc/{pid}/exe").resolve().name != "bwrap")
     assert found, [*processes_of(agent)]
     os.kill(found[0], signal.SIGKILL)
 

@@ -12,6 +12,7 @@ EVERY = tuple(ASKING)
 TELL_COST = ("pi-0.73", "pi-0.87", "claude", "opencode")
 TAKE_EDITS = ("claude",)
 SILENT_ABOUT_EXITS = ("gemini",)
+STOP_WHEN_DENIED = ("opencode",)
 every_agent = pytest.mark.parametrize("agent", EVERY, indirect=True)
 every_asking = pytest.mark.parametrize("asking", EVERY, indirect=True)
 
@@ -86,14 +87,15 @@ async def test_a_person_decides_and_a_decision_reaches_as_far_as_it_says(
         (grant,) = (await driven.working.get("/permissions"))["data"]
 
     assert told.last["type"] == "run.finished"
-    assert told.texts[-1] == "So be it."
+    stops = asking.name in STOP_WHEN_DENIED
+    assert told.texts == ([] if stops else ["So be it."])
     assert (place.workspace / "ran.txt").read_text() == "ran\nran\n"
     assert not (place.workspace / "other.txt").exists()
     assert [data["by"].partition(":")[0] for data in told.of("approval.resolved")] == ["operator", "grant", "operator"]
     assert grant["used"] == 1
     assert len(told.of("tool.shell.exited")) == (0 if asking.name in SILENT_ABOUT_EXITS else 2)
-    # The agent was told of the refusal, and its model after it.
-    assert models.asked[-1].conversation.round == 3
+    # The agent was told of the refusal, and its model after it unless that is the end of the matter.
+    assert models.asked[-1].conversation.round == (2 if stops else 3)
 
 
 @pytest.mark.parametrize("asking", TAKE_EDITS, indirect=True)

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runwire.clock import SystemClock
 from runwire.errors import InvalidBody
@@ -74,6 +75,14 @@ async def test_an_edit_that_does_not_fit_or_may_not_be_leaves_the_question_open(
     (grant,) = await desk.grants.list()
     assert grant.rule.argv is not None
     assert [one.argv for one in grant.rule.argv] == [["git", "status"]]
+
+
+async def test_a_call_of_an_agent_that_takes_no_other_input_is_not_edited(desk: Desk) -> None:
+    approval = await asked(desk, replace(shell("make"), fixed=True))
+    with pytest.raises(EditDenied, match="no other input"):
+        await desk.approvals.resolve(approval.approval_id, edit(command="make all"))
+    assert (await desk.approvals.get(approval.approval_id)).pending
+    await desk.approvals.resolve(approval.approval_id, edit(command="make"))
 
 
 async def test_an_edited_path_is_looked_at(desk: Desk) -> None:

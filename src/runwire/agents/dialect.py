@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from msgspec import Struct
+
 from runwire.host import Answer, Effects, Failed, Finished
 from runwire.protocol.payload import Opaque, Payload
 
@@ -11,8 +13,7 @@ if TYPE_CHECKING:
     from runwire.agents.telling import Teller
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens and money of one call of a model. `input_tokens` are all of them, the cached part included."""
 
     input_tokens: int = 0
@@ -45,15 +46,13 @@ class Telling:
     """Ids of the agent's own that an earlier stay left, for agents that take up where they were."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """Bytes to send to the agent: a whole line, or the body of a request."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class Body(Struct, frozen=True, kw_only=True):
     """Something too long, or not text, for an event. It comes right before the event that it belongs to."""
 
     kind: str = "tool_result_blob"
@@ -64,8 +63,7 @@ class Body:
     base64: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """The agent waits for a decision."""
 
     question_id: str
@@ -88,8 +86,7 @@ class Question:
     """Whether it can be allowed as it is or not at all: the agent takes no other input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overspent:
+class Overspent(Struct, frozen=True):
     """The budget is spent: what the agent asks next is denied, and then it is interrupted."""
 
 
@@ -119,8 +116,7 @@ class Cancelled:
 Outcome = Finished | Failed | Cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A frame as the glass pane shows it."""
 
     raw_type: str

@@ -5,6 +5,9 @@ from runwire.protocol.events.cost import CostBudgetExceeded, CostBudgetWarning, 
 
 WARNING_PCT = 80
 
+NOTHING = Usage(cost_micros_usd=0)
+"""What was used where nobody says that anything was."""
+
 
 class Money:
     """Counts what an agent uses. A budget belongs to the task, totals belong to the run."""
@@ -12,7 +15,7 @@ class Money:
     def __init__(self, telling: Telling) -> None:
         """Count from nothing."""
         self._telling = telling
-        self.total = Usage(cost_micros_usd=0)
+        self.total = NOTHING
         self._turn: Usage | None = None
         self._warned = False
         self.overspent = False
@@ -27,7 +30,7 @@ class Money:
         cost = usage.cost_micros_usd
         if cost is None and self._telling.price is not None:
             cost = self._telling.price(provider, model, usage)
-        self._turn = added(self._turn or Usage(cost_micros_usd=0), usage, cost or 0)
+        self._turn = added(self._turn or NOTHING, usage, cost or 0)
 
     def turn(self) -> Usage | None:
         """What the turn at hand has used, which is counted into the totals now; None when the agent said nothing."""
@@ -79,13 +82,11 @@ def added(one: Usage, other: Usage, cost_micros_usd: int) -> Usage:
 
 def micros(dollars: float | None) -> int | None:
     """Dollars as whole micro-dollars; None stays None, and what is no amount of money counts as nothing."""
-    if dollars is None or dollars != dollars or not 0 <= dollars < 1e9:
+    if dollars is None or not 0 <= dollars < 1e9:
         return None if dollars is None else 0
     return round(dollars * 1_000_000)
 
 
 def count(number: float | None) -> int:
     """A number of tokens as an agent gives it: never below zero, and never absurd."""
-    if number is None or number != number or not 0 <= number < 2**53:
-        return 0
-    return int(number)
+    return int(number) if number is not None and 0 <= number < 2**53 else 0

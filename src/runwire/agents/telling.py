@@ -11,7 +11,7 @@ from msgspec import UNSET
 from runwire.agents.asking import Questions
 from runwire.agents.dialect import Body, Cancelled, Item, Outcome, Question, Reply, StreamEnd, Telling, Usage
 from runwire.agents.leaving import left_off, left_open
-from runwire.agents.money import Money
+from runwire.agents.money import NOTHING, Money
 from runwire.agents.told import Told
 from runwire.agents.tools import Stream, ToolCall, ToolEnding, Tools, line
 from runwire.agents.words import Key, Words
@@ -164,21 +164,22 @@ class Teller:
         if self._over() or self._turn is None:
             return
         self.words.close()
-        turn, used = self._turn, self.money.turn()
+        turn, told = self._turn, self.money.turn()
+        used = told or NOTHING
         self._turn = None
         self._told.say(
             TurnCompleted(
                 turn_index=turn,
-                input_tokens=used.input_tokens if used else 0,
-                output_tokens=used.output_tokens if used else 0,
-                cached_input_tokens=used.cached_input_tokens if used else 0,
-                cost_micros_usd=(used.cost_micros_usd or 0) if used else 0,
+                input_tokens=used.input_tokens,
+                output_tokens=used.output_tokens,
+                cached_input_tokens=used.cached_input_tokens,
+                cost_micros_usd=used.cost_micros_usd or 0,
                 duration_ms=self._turn_ms(),
                 tool_calls=self._calls,
                 stop_reason=stop_reason,
             )
         )
-        if used is not None:
+        if told is not None:
             self._told.say(*self.money.tick())
 
     def turn_fails(self, code: str, message: str, *, will_retry: bool = False) -> None:

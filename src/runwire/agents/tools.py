@@ -1,13 +1,13 @@
 """The tool calls of a stream: each is proposed before it is invoked, invoked once, and ends once."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from runwire.agents.dialect import Body, Item, Telling
-from runwire.agents.told import Told
+from runwire.agents.told import Told, size_of
 from runwire.protocol.events.assistant import AssistantToolCallProposed
 from runwire.protocol.events.shell import ShellCommand, ShellExited, ShellOutputChunk
 from runwire.protocol.events.tool import (
@@ -25,6 +25,7 @@ SUMMARY_MAX = 200
 OPEN_MAX = 4096
 """So many calls may be open at once; a stream that opens more is not a conversation."""
 
+_VISIBLE = re.compile(r"\S")
 _OVERLAP_MAX = 1024
 _OVERLAP_MIN = 24
 
@@ -32,14 +33,13 @@ Ending = Literal["completed", "failed", "cancelled", "timed_out"]
 Stream = Literal["stdout", "stderr"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True, kw_only=True):
     """A call as an agent tells of it."""
 
     call_id: str
     name: str
     kind: str
-    input: Mapping[str, object] = field(default_factory=dict)
+    input: Mapping[str, object] = {}
     argv: Sequence[str] | None = None
     """Of a shell call."""
     cwd: str | None = None
@@ -48,8 +48,7 @@ class ToolCall:
     mcp_tool: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolEnding:
+class ToolEnding(Struct, frozen=True, kw_only=True):
     """How a call ended, as far as the agent says."""
 
     outcome: Ending = "completed"
@@ -64,14 +63,13 @@ class ToolEnding:
     truncated: bool = False
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     call: ToolCall
     turn: int
     since_ns: int
-    written: dict[Stream, int] = field(default_factory=dict)
+    written: dict[Stream, int] = {}
     """Bytes of output told, per stream."""
-    whole: dict[Stream, str] = field(default_factory=dict)
+    whole: dict[Stream, str] = {}
     """What the agent has shown of an output that it tells again and again."""
 
 
@@ -186,7 +184,7 @@ class Tools:
         else:
             offset = found.written.get(stream, 0)
             self._told.begin_piece(ShellOutputChunk(tool_call_id=call_id, stream=stream, data=text, byte_offset=offset))
-        found.written[stream] = found.written.get(stream, 0) + len(text.encode("utf-8", "replace"))
+        found.written[stream] = found.written.get(stream, 0) + size_of(text)
 
     def skip(self, call_id: str, size_bytes: int, stream: Stream = "stdout") -> None:
         """It printed so many bytes that the agent does not show; what it prints next stands behind them."""
@@ -260,7 +258,12 @@ def fresh(before: str, whole: str) -> str:
 
 def line(text: str, limit: int = SUMMARY_MAX) -> str:
     """The first line of a text, short enough to stand in a list."""
-    first = text.strip().partition("\n")[0].strip()
+    begins = _VISIBLE.search(text)
+    if begins is None:
+        return ""
+    at = begins.start()
+    ends = text.find("\n", at)
+    first = text[at : ends if ends >= 0 else None].rstrip()
     return first if len(first) <= limit else f"{first[: limit - 1]}…"
 
 

@@ -69,7 +69,8 @@ class Visit:
                 await self._converse(group, prompt, images)
                 for asking in self._asking.values():
                     asking.cancel()
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, BaseExceptionGroup):
+            # The run is stopped, or a question of it ended otherwise than with an answer.
             await self._break_off()
             raise
         return await self._part()

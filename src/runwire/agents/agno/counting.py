@@ -2,19 +2,18 @@
 
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from runwire.agents.agno.frames import Answered, Metrics
 from runwire.agents.dialect import Usage
-from runwire.agents.money import added, count, micros
+from runwire.agents.money import NOTHING, added, count, micros
 
 RUNS_MAX = 4096
 """So many runs are counted apart at once."""
 
-_NOTHING = Usage(cost_micros_usd=0)
 
-
-@dataclass(slots=True)
-class _Run:
-    counted: Usage = _NOTHING
+class _Run(Struct):
+    counted: Usage = NOTHING
     by_call: bool = False
     """Whether its calls of the model were told one by one."""
     from_start: bool = False

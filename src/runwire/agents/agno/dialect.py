@@ -39,7 +39,7 @@ class AgnoDialect(Story):
             return Seen(frame.raw_type or name)
         if frame.event and frame.event != known.seen.raw_type:
             return self.feed(data, at_ns, frame.event if frame.event in _KNOWN else "")
-        if not self._is_news(frame, known):
+        if (self._following.is_behind or frame.event_index is not None) and not self._is_news(frame, known):
             return known.none
         self._data = data
         seen = self._child(frame, known) if frame.is_childs else known.hear(self, frame, known)

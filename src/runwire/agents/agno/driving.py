@@ -6,11 +6,12 @@ server, and whoever takes the run up asks it again what it waits for. What was t
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import httpx2
+from msgspec.structs import replace
 
 from runwire.agents.agno import requests
 from runwire.agents.agno.deciding import RequestRefused
@@ -20,14 +21,22 @@ from runwire.agents.codec.framing import Framer
 from runwire.agents.dialect import Cancelled, Item, Outcome, Overspent, Price, Question, StreamEnd, Telling
 from runwire.agents.permission import ask_about
 from runwire.agents.recording import Recorder
+from runwire.agents.tools import line
 from runwire.clock import Clock
-from runwire.host import Answer, Ended, Failed, RunHost, left_behind
+from runwire.host import Answer, Ended, Failed, Past, RunHost, ToolAsk, left_behind
+from runwire.protocol.events.user import UserMessage
 
 log = logging.getLogger("runwire.agents")
 
 _CONNECT_S = 10.0
+_RETURN_S = 60.0
+"""So long a server that is being started again is waited for, when there is something to tell it."""
+_RETURN_LOOK_S = 0.5
 _CANCEL_PATIENCE_S = 10.0
 _DETAIL_MAX = 500
+_HEALTH = "/health"
+_ASKS_MAX = 3
+"""So often a person is asked for an answer that fits."""
 _INTERRUPTED = (
     "the server was told to go on when our worker was lost: the call may have been made, and is not made again"
 )
@@ -90,7 +99,8 @@ class _Visit:
         self._failure: Failed | None = None
         # Ours, so that whoever comes after us finds the run again.
         self._run_id = host.facts.run_id
-        self._session_id = host.facts.session_id or host.facts.run_id
+        self._session_id = host.facts.session_id or host.facts.task_id
+        self._said = 0
 
     async def hold(self) -> Ended:
         """Go from leg to leg until there is nothing more to say."""
@@ -141,7 +151,7 @@ class _Visit:
 
     @asynccontextmanager
     async def _sent(self, request: Request) -> AsyncGenerator[httpx2.Response]:
-        form = {"content-type": "application/x-www-form-urlencoded"} if request.form else {}
+        form = {"content-type": request.content_type} if request.form else {}
         body = request.body if request.form else None
         async with self._http.stream(request.method, request.url, content=body, headers=form) as response:
             yield response
@@ -186,26 +196,27 @@ class _Visit:
         said = await self._host.said() if self._dialect.teller.outcome is not None else ()
         if not said:
             return None
-        # Another run of the same session there; only the first has our id.
-        text = "\n\n".join(one.text for one in said)
-        self._dialect.teller.leg_begins()
-        return requests.start(self._target, text, session_id=self._session_id)
+        self._said += len(said)
+        self._name()
+        return self._start("\n\n".join(one.text for one in said))
+
+    def _name(self) -> None:
+        """What people say later is another run of the same session there; its id tells which."""
+        self._run_id = self._host.facts.run_id + (f"-{self._said}" if self._said else "")
 
     async def _answered(self) -> Request | None:
         """Have everything decided that the run waits for, all at once, and tell it to go on."""
         questions, self._questions = self._questions, []
-        turn = self._dialect.teller.turn_index
         # Nothing of it is lost with us: the server keeps the run as it is.
-        answers = await asyncio.gather(*(self._host.ask(ask_about(one, turn), parks=True) for one in questions))
-        for question, answer in zip(questions, answers, strict=True):
-            try:
-                self._dialect.answer(question.question_id, answer)
-            except RequestRefused as refused:
-                self._failure = Failed("approval_denied" if not answer.allowed else "answer_refused", str(refused))
+        answers = await asyncio.gather(*(self._decide(question) for question in questions))
+        for answer in answers:
             if answer.stop and not answer.allowed:
                 self._failure = Failed("approval_denied", answer.told or "stopped by a denial")
         if self._failure is not None or self._dialect.pause is None:
             await self._cancel()
+            return None
+        if not await self._is_there():
+            self._failure = Failed("agent_unreachable", "the server did not come back to be told", retriable=True)
             return None
         self._begin_allowed(questions, answers)
         await self._act()
@@ -213,15 +224,45 @@ class _Visit:
         await self._host.emit()
         return requests.go_on(self._target, self._dialect.pause)
 
+    async def _decide(self, question: Question) -> Answer:
+        """Have one thing decided. An answer that does not fit is asked for again, and never sent."""
+        ask = self._ask(question)
+        for _ in range(_ASKS_MAX):
+            answer = await self._host.ask(ask, parks=True)
+            try:
+                self._dialect.answer(question.question_id, answer)
+                return answer
+            except RequestRefused as refused:
+                if not answer.allowed:
+                    self._failure = Failed("approval_denied", answer.told or str(refused))
+                    return answer
+                ask = replace(ask, summary=line(f"{refused} - {question.summary}"))
+        self._failure = Failed("answer_refused", f"{question.summary}: no answer fitted")
+        return answer
+
+    def _ask(self, question: Question) -> ToolAsk:
+        ask = ask_about(question, self._dialect.teller.turn_index)
+        if question.kind == "permission":
+            return ask
+
+        def recheck(given: Mapping[str, object]) -> ToolAsk:
+            # Whether it fits is seen where it is used: there it can be asked for again.
+            return replace(ask, input=given, recheck=recheck)
+
+        return replace(ask, recheck=recheck)
+
     def _begin_allowed(self, questions: list[Question], answers: list[Answer]) -> None:
         for question, answer in zip(questions, answers, strict=True):
             call = self._dialect.teller.tools.call(question.tool_call_id or "")
-            if call is not None and answer.allowed and question.kind == "permission":
+            if call is not None and answer.allowed:
                 self._dialect.teller.tool_begins(call)
 
     async def _take_up(self) -> Request | None:
         """Go on with a run whose worker was lost: with what it waits for, or with how it ended meanwhile."""
-        left = left_behind(await self._host.past(), self._run_id)
+        past = await self._host.past()
+        left = left_behind(past, self._run_id)
+        self._said = _said_later(past, self._run_id)
+        self._name()
         self._dialect.teller.leg_begins()
         if left.calls and not left.questions:
             self._failure = Failed("interrupted", _INTERRUPTED)
@@ -232,6 +273,20 @@ class _Visit:
         if self._dialect.teller.outcome is None:
             self._failure = Failed("agent_gone", "the server does not know the run any more", retriable=True)
         return None
+
+    async def _is_there(self) -> bool:
+        """Whether the server can be told anything. Who decides takes hours, and servers are started again meanwhile."""
+        try:
+            async with asyncio.timeout(_RETURN_S):
+                while True:
+                    try:
+                        await self._http.get(_HEALTH)
+                    except httpx2.HTTPError:
+                        await asyncio.sleep(_RETURN_LOOK_S)
+                    else:
+                        return True
+        except TimeoutError:
+            return False
 
     # Ends.
 
@@ -249,6 +304,12 @@ class _Visit:
         outcome = self._dialect.end(end, self._clock.now_ns())
         await self._act()
         return outcome
+
+
+def _said_later(past: Sequence[Past], run_id: str) -> int:
+    """How many messages a run was sent after its prompt."""
+    said = sum(1 for one in past if one.run_id == run_id and isinstance(one.payload, UserMessage))
+    return max(0, said - 1)
 
 
 async def _next_turn(host: RunHost) -> int:

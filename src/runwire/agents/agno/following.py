@@ -22,6 +22,11 @@ class Following:
         self._over: frozenset[str] = frozenset()
         """The runs that had ended when the stream was taken up anew."""
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether events follow that were sent before."""
+        return self._left > 0
+
     def ends(self, run_id: str | None) -> None:
         """A run has ended here: whatever of it is told again is known."""
         if run_id and len(self._ended) < RUNS_MAX:

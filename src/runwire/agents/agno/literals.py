@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import warnings
 
 import msgspec
@@ -13,7 +14,9 @@ DEPTH_MAX = 50
 """Nor is one with more brackets open at once."""
 
 _JSON = msgspec.json.Decoder()
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _WORDS = ("True", "False", "None")
+_BRACKETS = re.compile(r"[()\[\]{}]")
 _OPENS = "{[('\"-+0123456789b"
 _WRONG = (ValueError, TypeError, SyntaxError, MemoryError, RecursionError)
 """What reading a text as a value may raise; an overflow and a half character are ValueErrors or found below."""
@@ -35,7 +38,7 @@ def _literal(text: str) -> str | None:
     stripped = text.strip()
     if not stripped or len(stripped) > LITERAL_MAX or not (stripped[0] in _OPENS or stripped in _WORDS):
         return None
-    if _depth(stripped) > DEPTH_MAX:
+    if _is_deep(stripped):
         return None
     try:
         with warnings.catch_warnings():
@@ -50,20 +53,20 @@ def _literal(text: str) -> str | None:
 def _compact(value: object) -> str | None:
     """A value as compact JSON; None when JSON cannot say it as it is."""
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = _ENCODER.encode(value)
         text.encode()
     except _WRONG:
         return None
     return text
 
 
-def _depth(text: str) -> int:
-    """How many brackets are open at once at most; those in strings count too, which only errs to the safe side."""
-    depth = most = 0
-    for letter in text:
-        if letter in "([{":
-            depth += 1
-            most = max(most, depth)
-        elif letter in ")]}":
-            depth -= 1
-    return most
+def _is_deep(text: str) -> bool:
+    """Whether too many brackets are open at once; those in strings count too, which only errs to the safe side."""
+    if sum(map(text.count, "([{")) <= DEPTH_MAX:
+        return False
+    depth = 0
+    for bracket in _BRACKETS.findall(text):
+        depth += 1 if bracket in "([{" else -1
+        if depth > DEPTH_MAX:
+            return True
+    return False

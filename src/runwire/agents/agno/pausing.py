@@ -1,5 +1,6 @@
 """What a paused run waits for, and what goes back to it: the same objects, with the decisions in them and nothing else changed."""
 
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -33,17 +34,19 @@ def waits_of(paused: Paused, of: Of) -> list[Waiting]:
     """What is open now. A pause also lists what was decided before, and on 2.3 only the calls tell that it was."""
     if of == "workflow":
         return [wait for step in paused.step_requirements or () for wait in _of_step(step)]
-    by_call = {_call_id(requirement.get("tool_execution")): requirement for requirement in paused.requirements or ()}
+    # Some models name every call alike: then the first requirement of that name is the first call's.
+    by_call: dict[str, deque[Object]] = defaultdict(deque)
+    for requirement in paused.requirements or ():
+        by_call[_call_id(requirement.get("tool_execution"))].append(requirement)
     waits: dict[str, Waiting] = {}
     for tool in paused.tools or ():
-        call_id = _call_id(tool)
-        requirement = by_call.pop(call_id, None)
-        kind = kind_of(tool)
+        call_id, kind = _call_id(tool), kind_of(tool)
+        own = by_call[call_id].popleft() if by_call[call_id] else None
         if call_id and kind is not None and _is_open(tool, kind):
-            waits[call_id] = _waiting(call_id, kind, tool, requirement)
-    for call_id, requirement in by_call.items():
+            waits[call_id] = _waiting(call_id, kind, tool, own)
+    for call_id, requirements in by_call.items():
         # A member's call: only the requirement knows of it.
-        waits.update({wait.key: wait for wait in _of_requirement(call_id, requirement)})
+        waits.update({wait.key: wait for one in requirements for wait in _of_requirement(call_id, one)})
     return list(waits.values())
 
 

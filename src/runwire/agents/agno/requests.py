@@ -6,7 +6,7 @@ decision that is none for a rejection. So a pause is kept here, and what does no
 
 from dataclasses import dataclass, field
 from typing import Self
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus, urlencode
 
 import msgspec
 
@@ -23,6 +23,9 @@ from runwire.agents.agno.pausing import Object, Of, Waiting, field_of, fields_of
 
 FIELD_MAX_BYTES = 1024 * 1024
 """The server refuses a longer form field."""
+
+_URL_ENCODED = "application/x-www-form-urlencoded"
+_BOUNDARY = "runwire-form-boundary"
 
 _ENCODER = msgspec.json.Encoder()
 
@@ -58,9 +61,32 @@ class Request:
         return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
 
     @property
+    def content_type(self) -> str:
+        """How the body is written: as parts where a field is longer in the other way than the server takes."""
+        for name, value in self.form:
+            if len(name) + len(quote_plus(value)) > FIELD_MAX_BYTES:
+                return f"multipart/form-data; boundary={self._boundary}"
+        return _URL_ENCODED
+
+    @property
     def body(self) -> bytes:
-        """The form, urlencoded."""
-        return urlencode(self.form).encode()
+        """The form."""
+        if self.content_type == _URL_ENCODED:
+            return urlencode(self.form).encode()
+        boundary = self._boundary
+        parts = [
+            f'--{boundary}\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+            for name, value in self.form
+        ]
+        return "".join([*parts, f"--{boundary}--\r\n"]).encode()
+
+    @property
+    def _boundary(self) -> str:
+        """A line that stands in none of the fields."""
+        boundary = _BOUNDARY
+        while any(boundary in value for _, value in self.form):
+            boundary += "-"
+        return boundary
 
 
 @dataclass(slots=True)
@@ -81,6 +107,11 @@ class Pause:
         """The pause that an event tells of, or the output of a run that was asked how it is."""
         waits = {wait.key: wait for wait in waits_of(frame, of)}
         return cls(of, frame.run_id or run_id, frame.session_id or session_id, frame, waits)
+
+    @property
+    def approvals(self) -> frozenset[str]:
+        """What it asks for. Calls may be named like earlier ones; questions are not."""
+        return frozenset(wait.approval_id for wait in self.waits.values())
 
     @property
     def undecided(self) -> tuple[str, ...]:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from runwire.agents import glasspane as gp
 from runwire.agents.agno import frames as wire
@@ -24,7 +24,7 @@ _STATUS = re.compile(r"\bError code: (\d{3})\b")
 _PROVIDER = "model_provider_error"
 
 
-class Known(NamedTuple):
+class Known(Struct, frozen=True):
     """An event that is understood."""
 
     decoder: msgspec.json.Decoder[wire.Frame]
@@ -231,7 +231,7 @@ class Story:
         self._error = None
         self.asking.pauses(frame, known.of)
         pause = Pause.seen(frame, known.of, run_id=self.run_id or "")
-        if self.pause is None or not pause.waits.keys() <= self.pause.waits.keys():
+        if self.pause is None or not pause.approvals <= self.pause.approvals:
             self.pause = pause
         return known.seen
 

@@ -12,6 +12,7 @@ LINE_LIMIT_BYTES = 64 * 1024 * 1024
 
 _SSE_FIELDS = (b"event:", b"data:", b"id:", b"retry:", b":")
 _BOM = b"\xef\xbb\xbf"
+_IDLE = frozenset({b"", b"id", b"retry"})
 
 
 class Frame(Struct, frozen=True, gc=False):
@@ -79,45 +80,30 @@ class Events:
         if whole and self._buffer:
             whole[0] = bytes(self._buffer) + whole[0]
             self._buffer.clear()
-        for line in whole:
-            yield from self._line(line.rstrip(b"\r"))
+        for given in whole:
+            line = given.rstrip(b"\r")
+            field, _, value = line.partition(b":")
+            is_over = not line
+            if field == b"data":
+                self._data.append(value.removeprefix(b" "))
+                self._held += len(value)
+                is_over = self._held > self._limit
+            elif field == b"event":
+                self._name = value.removeprefix(b" ").decode("utf-8", "replace")
+            elif field not in _IDLE:
+                # Not of this framing at all: kept, for whoever reads it to say so.
+                yield Frame(line)
+            if is_over:
+                if self._data:
+                    yield Frame(b"\n".join(self._data), self._name)
+                self._name, self._data, self._held = "", [], 0
         self._buffer += rest
         if len(self._buffer) > self._limit:
-            long = bytes(self._buffer)
-            self._buffer.clear()
-            yield from self._line(long)
-            yield from self._event()
+            yield from self.end()
 
     def end(self) -> Iterator[Frame]:
         """The stream is over: an event without its empty line is taken as it is."""
-        rest = bytes(self._buffer)
-        self._buffer.clear()
-        if rest:
-            yield from self._line(rest.rstrip(b"\r"))
-        yield from self._event()
-
-    def _line(self, line: bytes) -> Iterator[Frame]:
-        if not line:
-            yield from self._event()
-            return
-        field, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
-        if field == b"data":
-            self._data.append(value)
-            self._held += len(value)
-            if self._held > self._limit:
-                yield from self._event()
-        elif field == b"event":
-            self._name = value.decode("utf-8", "replace")
-        elif field not in {b"", b"id", b"retry"}:
-            # Not of this framing at all: kept, for whoever reads it to say so.
-            yield Frame(line)
-
-    def _event(self) -> Iterator[Frame]:
-        name, data = self._name, self._data
-        self._name, self._data, self._held = "", [], 0
-        if data:
-            yield Frame(b"\n".join(data), name)
+        return self.feed(b"\n\n")
 
 
 class Framer:

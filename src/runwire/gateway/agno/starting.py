@@ -85,9 +85,9 @@ def _wished(services: Services, agent_id: str, form: Form) -> NewTask:
             raise InvalidForm(name, "send what goes with the message as files of a multipart form")
     config, session_id = services.config, form.text("session_id")
     path = form.text("workspace") or (None if config.agno_workspace is None else str(config.agno_workspace))
-    dependencies = _dependencies(form)
+    dependencies, is_told = _dependencies(form), form.flag("add_dependencies_to_context", default=False)
     told = {"user_id": form.text("user_id"), "dependencies": dependencies}
-    if dependencies is not None and form.flag("add_dependencies_to_context", default=False):
+    if dependencies is not None and is_told:
         context = msgspec.json.encode(dependencies).decode()
         message = f"{message}\n\n<additional context>\n{context}\n</additional context>"
     return NewTask(

@@ -87,7 +87,7 @@ class RunTools:
             turn_index=turn_index,
             root=self.root,
             sandbox=bench.sandbox,
-            environ=self.environ(),
+            environ=self.environ,
             clock=bench.clock,
             settings=bench.settings,
             http=bench.http,

@@ -41,12 +41,13 @@ async def run_command(wanted: Wanted, grounds: Grounds, context: ToolContext) ->
     """Run a command in the sandbox, tell of it and keep what it prints. SandboxUnavailable when nothing may confine it."""
     facts = context.host.facts
     sandbox = confined(context.sandbox, allow_unconfined=facts.allow_unconfined)
+    environ = context.environ()
     context.host.emit(
         ShellCommand(
             tool_call_id=context.tool_call_id,
             argv=list(wanted.argv),
             cwd=str(wanted.cwd),
-            env_keys=sorted(context.environ),
+            env_keys=sorted(environ),
             sandbox_layer=sandbox.layer,
         )
     )
@@ -69,7 +70,7 @@ async def run_command(wanted: Wanted, grounds: Grounds, context: ToolContext) ->
         tmp=None if grounds.tmp is None else grounds.tmp(),
     )
     report = await run_process(
-        Command(argv=wanted.argv, confinement=confinement, environ=context.environ),
+        Command(argv=wanted.argv, confinement=confinement, environ=environ),
         sandbox=sandbox,
         on_output=heard,
         caps=Caps(timeout_s=wanted.timeout_s, output_limit_bytes=context.settings.output_limit_bytes),

@@ -58,7 +58,7 @@ async def search(
         Command(
             argv=(program, "--no-config", "--no-messages", *arguments),
             confinement=Confinement(workspace=context.root.path, cwd=cwd),
-            environ=context.environ,
+            environ=context.environ(),
         ),
         sandbox=Bare(),
         on_output=on_output,

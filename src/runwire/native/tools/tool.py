@@ -1,6 +1,6 @@
 """What the loop asks of a tool. One file in this room is one tool; a server of the Model Context Protocol brings more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -91,7 +91,8 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     turn_index: int
     root: Root
     sandbox: Sandbox
-    environ: Mapping[str, str]
+    environ: Callable[[], Mapping[str, str]]
+    """The variables of a command that is about to start, without any secret that is known by now."""
     clock: Clock
     settings: ToolSettings
     http: Fetcher
