@@ -3,6 +3,7 @@
 import json
 
 from runwire.agents.agno.dialect import AgnoDialect
+from runwire.agents.agno.requests import Request, Target
 from runwire.agents.dialect import Item, Seen, Telling
 from runwire.protocol.payload import Opaque, Payload
 
@@ -70,3 +71,28 @@ def heard(*events: Object, driven: bool = False) -> tuple[AgnoDialect, list[Item
 def types(items: list[Item]) -> list[str]:
     """The types of what was told."""
     return [item.type for item in items if isinstance(item, (Payload, Opaque))]
+
+
+AGENT = Target("agent", "spike")
+CONFIRM = tool("t1", requires_confirmation=True)
+FEEDBACK = tool(
+    "t1",
+    "ask_user",
+    requires_user_input=True,
+    user_feedback_schema=[
+        {"question": "Colour?", "header": "C", "options": [{"label": "red"}, {"label": "blue"}], "multi_select": False}
+    ],
+)
+INPUT = tool(
+    "t1",
+    "send_email",
+    requires_user_input=True,
+    user_input_schema=[{"name": "subject", "value": "Hi"}, {"name": "to", "value": None}],
+)
+EXTERNAL = tool("t1", "run_remote", external_execution_required=True)
+
+
+def sent(request: Request, name: str) -> list[Object]:
+    """What a request sends in a field of JSON."""
+    found: list[Object] = json.loads(dict(request.form)[name])
+    return found

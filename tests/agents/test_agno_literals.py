@@ -1,5 +1,6 @@
 """What a tool of Agno's returned: JSON, a Python value, or text. It is read and never run."""
 
+import ast
 import json
 import warnings
 
@@ -77,3 +78,41 @@ def test_any_text_is_told_as_something_that_can_be_sent(text: str) -> None:
     told = readable(text)
     assert told is not None
     told.encode()
+
+
+_TOKENS = [
+    "'",
+    "'a'",
+    "'it is'",
+    '"',
+    "\\",
+    "True",
+    "None",
+    "true",
+    "0",
+    "-0",
+    "7",
+    "-1.50",
+    "007",
+    "1e5",
+    "[",
+    "]",
+    "{",
+    "}",
+]
+_TOKENS += [",", ", ", ":", ": ", " ", "(", ")", "\t", "{'a': 1}", "[1, 'b']", "12345678901234567890", "0.1", "\x00"]
+
+
+@given(st.lists(st.sampled_from(_TOKENS), max_size=9).map("".join))
+def test_a_value_is_what_python_takes_it_for(text: str) -> None:
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                value = ast.literal_eval(text.strip())
+            told = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        except (ValueError, TypeError, SyntaxError):
+            told = text
+        assert readable(text) == told

@@ -1,45 +1,17 @@
 """What is sent to an AgentOS, and what never is."""
 
-import json
-
 import msgspec
 import pytest
 
 from runwire.agents.agno.deciding import Approved, Chosen, Decision, Executed, Filled, Rejected, RequestRefused
-from runwire.agents.agno.dialect import AgnoDialect
 from runwire.agents.agno.frames import Paused
 from runwire.agents.agno.pausing import Of
 from runwire.agents.agno.requests import FIELD_MAX_BYTES, Pause, Request, Target, cancel, go_on, poll, resume, start
-from runwire.agents.dialect import Cancelled, Question, Telling
-from runwire.host import Answer, Finished
-from tests.agents.agno_streams import Object, event, heard, paused, tool, types
-
-AGENT = Target("agent", "spike")
-CONFIRM = tool("t1", requires_confirmation=True)
-FEEDBACK = tool(
-    "t1",
-    "ask_user",
-    requires_user_input=True,
-    user_feedback_schema=[
-        {"question": "Colour?", "header": "C", "options": [{"label": "red"}, {"label": "blue"}], "multi_select": False}
-    ],
-)
-INPUT = tool(
-    "t1",
-    "send_email",
-    requires_user_input=True,
-    user_input_schema=[{"name": "subject", "value": "Hi"}, {"name": "to", "value": None}],
-)
-EXTERNAL = tool("t1", "run_remote", external_execution_required=True)
+from tests.agents.agno_streams import AGENT, CONFIRM, EXTERNAL, FEEDBACK, INPUT, Object, event, paused, sent, tool
 
 
 def pause_of(*tools: Object, of: Of = "agent") -> Pause:
     return Pause.seen(msgspec.convert(paused(*tools), Paused), of)
-
-
-def sent(request: Request, name: str) -> list[Object]:
-    found: list[Object] = json.loads(dict(request.form)[name])
-    return found
 
 
 # Requests.
@@ -56,6 +28,25 @@ def test_a_run_is_started_with_everything_said() -> None:
         ("background", "true"),
     )
     assert request.body.startswith(b"message=hi+%26+bye&stream=true")
+    assert request.content_type == "application/x-www-form-urlencoded"
+
+
+def test_a_field_that_is_long_only_when_it_is_encoded_goes_as_a_part() -> None:
+    message = "中" * (FIELD_MAX_BYTES // 4)
+    request = start(AGENT, message, session_id="s")
+    kind, _, boundary = request.content_type.partition("; boundary=")
+    assert kind == "multipart/form-data"
+    first, second, third, end = request.body.decode().split(f"--{boundary}")[1:]
+    assert first == f'\r\ncontent-disposition: form-data; name="message"\r\n\r\n{message}\r\n'
+    assert (second.partition("\r\n\r\n")[2], third.partition("\r\n\r\n")[2]) == ("true\r\n", "s\r\n")
+    assert end == "--\r\n"
+
+
+def test_what_a_field_holds_is_never_taken_for_the_end_of_its_part() -> None:
+    plain = start(AGENT, "中" * (FIELD_MAX_BYTES // 4)).content_type.partition("; boundary=")[2]
+    request = start(AGENT, "中" * (FIELD_MAX_BYTES // 4) + f"\r\n--{plain}--\r\n")
+    boundary = request.content_type.partition("; boundary=")[2]
+    assert request.body.decode().count(f"--{boundary}") == len(request.form) + 1
 
 
 @pytest.mark.parametrize(("of", "path"), [("agent", "agents"), ("team", "teams"), ("workflow", "workflows")])
@@ -276,125 +267,3 @@ def test_a_pause_outlives_the_process_that_saw_it() -> None:
     spent = Pause.recalled(again.remembered())
     with pytest.raises(RequestRefused):
         go_on(AGENT, spent)
-
-
-# Driven.
-
-
-def driven(*tools: Object) -> tuple[AgnoDialect, list[Question]]:
-    dialect, items, _ = heard(event("RunStarted"), paused(*tools), driven=True)
-    return dialect, [item for item in items if isinstance(item, Question)]
-
-
-def feed(dialect: AgnoDialect, *events: Object) -> list[str]:
-    for one in events:
-        dialect.feed(json.dumps(one).encode(), 0, str(one["event"]))
-    return types(dialect.teller.take())
-
-
-def test_driven_a_question_is_answered_and_the_run_goes_on() -> None:
-    dialect, (question,) = driven(CONFIRM)
-    assert (question.question_id, question.tool_call_id, question.summary) == (
-        "req-t1",
-        "t1",
-        "create_document(title='A')",
-    )
-    dialect.answer("req-t1", Answer(allowed=True, input={"title": "A"}, by="ada"))
-    assert dialect.pause is not None
-    assert sent(go_on(AGENT, dialect.pause), "tools") == [{**CONFIRM, "confirmed": True}]
-    told = feed(
-        dialect,
-        event("RunContinued"),
-        event("ToolCallStarted", tool=CONFIRM),
-        event("ToolCallCompleted", tool={**CONFIRM, "result": "ok"}),
-        event("RunCompleted", content="done"),
-    )
-    assert "approval.resolved" not in told
-    assert told.count("tool.completed") == 1
-    assert dialect.teller.outcome == Finished("done")
-
-
-def test_driven_a_denied_call_is_blocked() -> None:
-    dialect, _ = driven(CONFIRM)
-    dialect.answer("req-t1", Answer(allowed=False, input={}, told="too risky", by="ada"))
-    assert types(dialect.teller.take()) == ["policy.tool_blocked"]
-    assert dialect.pause is not None
-    assert sent(go_on(AGENT, dialect.pause), "tools")[0]["confirmation_note"] == "too risky"
-
-
-def test_driven_an_edited_input_is_what_is_run() -> None:
-    dialect, _ = driven(CONFIRM)
-    dialect.answer("req-t1", Answer(allowed=True, input={"title": "B"}, edited=True))
-    assert dialect.pause is not None
-    assert sent(go_on(AGENT, dialect.pause), "tools")[0]["tool_args"] == {"title": "B"}
-
-
-@pytest.mark.parametrize(
-    ("wanted", "given", "field"),
-    [
-        (EXTERNAL, {"value": "total 0"}, "result"),
-        (INPUT, {"value": "a@b"}, "user_input_schema"),
-        (INPUT, {"value": '{"to":"a@b"}'}, "user_input_schema"),
-        (INPUT, {"to": "a@b"}, "user_input_schema"),
-        (FEEDBACK, {"value": "blue"}, "user_feedback_schema"),
-        (FEEDBACK, {"Colour?": ["blue"]}, "user_feedback_schema"),
-    ],
-)
-def test_driven_what_a_person_says_is_handed_on(wanted: Object, given: Object, field: str) -> None:
-    dialect, _ = driven(wanted)
-    dialect.answer("req-t1", Answer(allowed=True, input=given, edited=True))
-    assert dialect.pause is not None
-    (answer,) = sent(go_on(AGENT, dialect.pause), "tools")
-    assert answer[field] != wanted[field]
-
-
-def test_driven_what_cannot_be_refused_is_left_undecided() -> None:
-    dialect, _ = driven(INPUT)
-    with pytest.raises(RequestRefused, match="cancel the run"):
-        dialect.answer("req-t1", Answer(allowed=False, input={}))
-    assert dialect.teller.questions.open == ("req-t1",)
-
-
-def test_driven_a_refused_external_call_says_so_to_the_model() -> None:
-    dialect, _ = driven(EXTERNAL)
-    dialect.answer("req-t1", Answer(allowed=False, input={}, told="no shell here"))
-    assert dialect.pause is not None
-    assert sent(go_on(AGENT, dialect.pause), "tools")[0]["result"] == "not executed: no shell here"
-
-
-def test_driven_a_pause_that_is_told_again_is_not_asked_again() -> None:
-    dialect, _ = driven(CONFIRM)
-    dialect.answer("req-t1", Answer(allowed=True, input={}))
-    first = dialect.pause
-    assert first is not None
-    go_on(AGENT, first)
-    dialect.teller.take()
-    assert feed(dialect, paused(CONFIRM)) == []
-    assert dialect.pause is first
-    assert not dialect.teller.questions
-
-
-def test_driven_an_answer_to_nothing_is_refused() -> None:
-    dialect, _ = driven(CONFIRM)
-    with pytest.raises(RequestRefused):
-        dialect.answer("req-t9", Answer(allowed=True, input={}))
-
-
-def test_driven_a_cancel_is_remembered_also_from_before_the_run_began() -> None:
-    dialect, _, _ = heard(driven=True)
-    dialect.cancel("ada", "enough")
-    feed(dialect, event("RunStarted"), event("RunCancelled", reason="Run run-1 was cancelled"))
-    assert dialect.teller.outcome == Cancelled("ada", "enough")
-
-
-def test_driven_a_run_that_an_earlier_worker_told_of_is_only_asked_what_it_waits_for() -> None:
-    dialect = AgnoDialect(Telling(agent="agno", driven=True, first_turn=2))
-    done = tool("t0", result="ok", tool_call_error=False)
-    output = {"run_id": "run-1", "status": "PAUSED", "session_id": "s1", "content": "", "tools": [done, CONFIRM]}
-    dialect.feed(json.dumps(output).encode(), 0)
-    items = dialect.teller.take()
-    assert [one.tool_call_id for one in items if isinstance(one, Question)] == ["t1"]
-    assert "tool.completed" not in types(items)
-    dialect.answer("t1", Answer(allowed=True, input={}))
-    assert dialect.pause is not None
-    assert go_on(AGENT, dialect.pause).path == "/agents/spike/runs/run-1/continue"

@@ -1,9 +1,12 @@
 """Codex: what its two streams are taken for, and what is said to its server."""
 
 import json
+import shlex
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from runwire.agents.catalogue import make_dialect
 from runwire.agents.codex.app_server import AppServerDialect
@@ -364,6 +367,15 @@ def test_a_long_line_takes_no_long_time() -> None:
 def test_a_command_is_taken_apart_where_it_can_be() -> None:
     assert words_of("/bin/bash -lc 'echo \"a b\"'") == ["/bin/bash", "-lc", 'echo "a b"']
     assert words_of("echo 'open") == ["echo 'open"]
+
+
+@given(st.text(st.sampled_from(" '\"\\\n\tab$#\u00e9\u00a0\x0b"), max_size=16))
+def test_a_command_has_the_words_that_a_shell_finds_in_it(command: str) -> None:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = [command]
+    assert words_of(command) == words
 
 
 # Speaking.

@@ -18,11 +18,10 @@ from agno.os import AgentOS
 from agno.team import Team
 from agno.tools import tool
 from agno.tools.user_feedback import UserFeedbackTools
-from agno.workflow import HumanReview, Step, StepInput, StepOutput, Workflow
+from agno.workflow import HumanReview, OnReject, Step, StepInput, StepOutput, Workflow
 from agno_model import Scripted
 
 DESCRIPTOR, LEDGER, *DATABASE = sys.argv[1:]
-SECONDS = 0.3
 
 
 def _note(line: str) -> None:
@@ -51,10 +50,10 @@ def delete_document(title: str) -> dict[str, object]:
 
 
 @tool(requires_confirmation=True)
-def work(title: str) -> str:
+def work(seconds: float, title: str) -> str:
     """Take a while."""
     _note(f"work {title}")
-    time.sleep(SECONDS)
+    time.sleep(seconds)
     return "worked"
 
 
@@ -73,8 +72,9 @@ def run_elsewhere(title: str) -> str:
 
 
 def publish(given: StepInput) -> StepOutput:
-    """The last step of the workflow."""
+    """The last step of the workflow, which takes long if it is told to."""
     _note(f"publish {given.input}")
+    time.sleep(30 if str(given.input).startswith("slowly ") else 0)
     return StepOutput(content="Published.")
 
 
@@ -115,7 +115,22 @@ process = Workflow(
     db=database,
     telemetry=False,
 )
-app = AgentOS(agents=[clerk], teams=[office], workflows=[process], telemetry=False).get_app()
+drafting = Workflow(
+    id="drafting",
+    name="Drafting",
+    steps=[
+        Step(
+            name="draft",
+            agent=writer,
+            human_review=HumanReview(
+                requires_output_review=True, output_review_message="Is it good?", on_reject=OnReject.retry
+            ),
+        )
+    ],
+    db=database,
+    telemetry=False,
+)
+app = AgentOS(agents=[clerk], teams=[office], workflows=[process, drafting], telemetry=False).get_app()
 
 if __name__ == "__main__":
     uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[socket.socket(fileno=int(DESCRIPTOR))])

@@ -23,11 +23,12 @@ _OVER = frozenset({"completed", "failed", "cancelled"})
 
 
 def tables(agno: AgnoOS) -> dict[str, AgentSettings]:
-    """The tables of an operator who knows this server's agent, its team and its workflow."""
+    """The tables of an operator who knows this server's agent, its team and its workflows."""
     return {
         "clerk": AgentSettings(dialect="agno", url=agno.url),
         "office": AgentSettings(dialect="agno", url=agno.url, kind="team"),
         "process": AgentSettings(dialect="agno", url=agno.url, kind="workflow"),
+        "drafting": AgentSettings(dialect="agno", url=agno.url, kind="workflow"),
     }
 
 
@@ -86,8 +87,15 @@ class Driven:
 
     async def cancel(self, run_id: str) -> httpx2.Response:
         """Ask for a run's end."""
-        task_id = (await self.working.get(f"/runs/{run_id}"))["task_id"]
-        return await self.working.post(f"/tasks/{task_id}/runs/{run_id}/cancel")
+        return await self.working.post(f"{await self._path(run_id)}/cancel")
+
+    async def say(self, run_id: str, text: str) -> None:
+        """Say something to a run that is not over."""
+        answer = await self.working.post(f"{await self._path(run_id)}/messages", {"text": text})
+        assert answer.status_code == 202, answer.text
+
+    async def _path(self, run_id: str) -> str:
+        return f"/tasks/{(await self.working.get(f'/runs/{run_id}'))['task_id']}/runs/{run_id}"
 
     def made(self, title: str) -> Sequence[str]:
         """The executions whose line ends with this title."""

@@ -1,6 +1,7 @@
 """A real AgentOS in a process of its own."""
 
 import os
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,10 @@ class AgnoOS:
     def port(self) -> int:
         """Where it listens."""
         return int(self.url.rpartition(":")[2])
+
+    def freeze(self) -> None:
+        """Let it do nothing more, and hear nothing."""
+        self.process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
         """End it as a crash would."""

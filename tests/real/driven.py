@@ -16,7 +16,7 @@ from tests.gateway.working import Json, Working
 from tests.real.conftest import Place
 from tests.real.recipes import RealAgent
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 _LOOK_S = 0.05
 
 

@@ -155,7 +155,10 @@ def opencode(home: Path, url: str, *, permission: Mapping[str, str] | None = Non
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": f"{url}/v1", "apiKey": KEY},
-        "models": {"scripted-1": {"tool_call": True, "attachment": True, "cost": cost, "limit": limit}},
+        "models": {
+            name: {"tool_call": True, "attachment": True, "cost": cost, "limit": limit}
+            for name in ("scripted-1", "scripted-2")
+        },
     }
     settings = {
         "autoupdate": False,

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from tests.gateway.serving import error_of
 from tests.real.agno_driven import Driven, driving
 from tests.real.agno_os import AgnoOS
 
@@ -59,16 +60,33 @@ async def test_a_call_that_was_denied_is_never_made(driven: Driven, who: str, pr
     assert "create_document" not in [one["tool_name"] for one in told.of("tool.invoked")]
 
 
-@pytest.mark.parametrize("decision", ["approved", "denied"])
-async def test_a_step_itself_is_asked_about(driven: Driven, decision: str) -> None:
+@pytest.mark.parametrize(("decision", "said"), [("approved", "Published."), ("denied", "Hello from Agno.")])
+async def test_a_step_itself_is_asked_about(driven: Driven, decision: str, said: str) -> None:
     run_id = await driven.start(f"reviewed-{decision}", "process")
     question = await driven.question(run_id)
     assert (question["kind"], question["summary"]) == ("step", "Publish it?")
+    assert question["effects"] == ["executes", "network", "writes"]
     assert driven.made(f"reviewed-{decision}") == []
+    edited = await driven.resolve(question, {"decision": "approved", "edited_input": {"step_name": "another"}})
+    assert (edited.status_code, error_of(edited)["code"]) == (422, "edit_denied")
     await driven.answer(question, decision)
     told = await driven.end(run_id)
-    assert driven.made(f"reviewed-{decision}") == ([f"publish reviewed-{decision}"] if decision == "approved" else [])
-    assert told.last["type"] in {"run.finished", "run.failed"}
+    assert (told.last["type"], told.texts[-1]) == ("run.finished", said)
+    published = [f"publish reviewed-{decision}"]
+    assert driven.made(f"reviewed-{decision}") == (published if decision == "approved" else [])
+
+
+async def test_a_step_that_is_done_again_is_asked_about_again(driven: Driven) -> None:
+    run_id = await driven.start("hello", "drafting")
+    first = await driven.question(run_id)
+    assert (first["summary"], first["effects"]) == ("Is it good?", [])
+    await driven.answer(first, "denied", comment="say more")
+    second = await driven.question(run_id)
+    assert second["input"]["retry_count"] == 1
+    await driven.answer(second)
+    told = await driven.end(run_id)
+    assert told.last["type"] == "run.finished"
+    assert [one["decision"] for one in told.of("approval.resolved")] == ["denied", "approved"]
 
 
 # Other questions than whether a call may be made.

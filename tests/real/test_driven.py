@@ -9,7 +9,10 @@ from tests.real.driven import driving, kill
 from tests.real.recipes import ASKING, RealAgent
 
 EVERY = tuple(ASKING)
+OTHER_MODELS = {"claude": "claude-haiku-4-5", "codex": "scripted:gpt-5.4", "opencode": "scripted:scripted-2"}
+"""Models other than those that the agents are set up with: a task may name them."""
 TELL_COST = ("pi-0.73", "pi-0.87", "claude", "opencode")
+TELL_COST_LATE = ("opencode",)
 TAKE_EDITS = ("claude",)
 SILENT_ABOUT_EXITS = ("gemini",)
 STOP_WHEN_DENIED = ("opencode",)
@@ -18,9 +21,10 @@ every_asking = pytest.mark.parametrize("asking", EVERY, indirect=True)
 
 
 @every_agent
-async def test_an_answer_is_the_end_of_the_run(agent: RealAgent, place: Place) -> None:
+async def test_an_answer_is_the_end_of_the_run(agent: RealAgent, place: Place, models: AgentModelServer) -> None:
+    wished = OTHER_MODELS.get(agent.name)
     async with driving(agent, place) as driven:
-        run_id = await driven.start("Say it. [[say: All is well here.]]")
+        run_id = await driven.start("Say it. [[say: All is well here.]]", model=wished)
         told = await driven.end(run_id)
         run = await driven.run(run_id)
 
@@ -30,6 +34,7 @@ async def test_an_answer_is_the_end_of_the_run(agent: RealAgent, place: Place) -
     assert run["usage"]["input_tokens"] > 0
     assert run["usage"]["output_tokens"] > 0
     assert (run["cost_micros_usd"] > 0) is (agent.name in TELL_COST)
+    assert wished is None or models.asked[-1].model == wished.rpartition(":")[2]
 
 
 @every_agent
@@ -128,6 +133,23 @@ async def test_a_run_that_is_cancelled_in_the_middle_of_an_answer_leaves_nobody(
     assert "word399" not in told.texts[-1]
 
 
+@pytest.mark.parametrize("asking", ["pi-0.87", "claude", "codex", "gemini"], indirect=True)
+async def test_a_run_that_is_cancelled_while_it_asks_is_over_and_so_is_the_question(
+    asking: RealAgent, place: Place
+) -> None:
+    async with driving(asking, place) as driven:
+        run_id = await driven.start("[[shell: echo ran > ran.txt]] [[say: Done.]]")
+        question = await driven.question(run_id)
+        await driven.cancel(run_id)
+        told = await driven.end(run_id)
+        await driven.nothing_left()
+        settled = await driven.working.get(f"/approvals/{question['approval_id']}")
+
+    assert told.last["type"] == "run.cancelled"
+    assert (settled["status"], settled["by"]) == ("denied", "operator")
+    assert not (place.workspace / "ran.txt").exists()
+
+
 @every_agent
 async def test_an_agent_that_is_killed_in_the_middle_of_an_answer_fails_its_run(agent: RealAgent, place: Place) -> None:
     async with driving(agent, place) as driven:
@@ -147,7 +169,8 @@ async def test_a_spent_budget_interrupts_the_agent(agent: RealAgent, place: Plac
     file = place.workspace / "told.txt"
     file.write_text("one\n")
     async with driving(agent, place) as driven:
-        run_id = await driven.start(f"Read, then tell me. [[read: {file}]] [[slow]]", budget_micros_usd=10)
+        last = "[[say: Done.]]" if agent.name in TELL_COST_LATE else "[[slow]]"
+        run_id = await driven.start(f"Read, then tell me. [[read: {file}]] {last}", budget_micros_usd=10)
         told = await driven.approving(run_id)
         await driven.nothing_left()
 

@@ -18,6 +18,7 @@ from runwire.protocol.events.tool import ToolFailed
 from runwire.runs.errors import ChildRefused
 from runwire.runs.recovering import MAY_HAVE_HAPPENED
 from runwire.runs.rows.queue import count_by_state
+from runwire.runs.task import WorkspaceSpec
 from tests.runs.house import House, at_work, open_house
 from tests.runs.test_claiming import done
 
@@ -36,6 +37,22 @@ async def test_the_most_urgent_goes_first_then_the_oldest(house: House) -> None:
         for run_id in runs:
             await house.end(run_id)
     assert order == ["b", "d", "a", "c"]
+
+
+async def test_a_workspace_is_known_by_where_it_really_is(house: House, tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    seen: list[Path] = []
+
+    async def notes(host: RunHost) -> Ended:
+        seen.append(host.facts.workspace)
+        return Finished()
+
+    run_id = await house.run("a", workspace=WorkspaceSpec(path=str(link), mode="in_place"))
+    async with at_work(house.worker(notes)):
+        await house.end(run_id)
+    assert seen == [real.resolve()]
 
 
 async def test_one_that_comes_later_and_is_more_urgent_overtakes_those_that_wait(house: House) -> None:

@@ -10,7 +10,7 @@ from runwire.native.models.catalogue import Catalogue
 from runwire.runs.accepting import Acceptance
 from runwire.runs.errors import AgentUnknown, ModelUnknown, TaskInvalid
 from runwire.runs.task import NewTask, settled
-from runwire.wiring.naming import NamedAgents, named_agents
+from runwire.wiring.naming import WALL_CLOCK_S, NamedAgents, named_agents
 
 TABLES = {
     "goose": AgentSettings(dialect="acp", command=("goose", "acp")),
@@ -45,9 +45,9 @@ def test_an_agent_of_a_family_is_known_by_its_name_with_and_without_the_family()
 def test_an_agent_of_somebody_elses_brings_its_model_or_is_told_one_as_it_is(
     acceptance: Acceptance, agent: str
 ) -> None:
-    plain = NewTask(prompt="x", agent=agent, budget_micros_usd=5)
+    plain = NewTask(prompt="x", agent=agent, budget_micros_usd=5, timeout_s=60)
     assert acceptance.accept(plain) == plain
-    told = NewTask(prompt="x", agent=agent, model="sonnet-of-theirs", budget_micros_usd=5)
+    told = NewTask(prompt="x", agent=agent, model="sonnet-of-theirs", budget_micros_usd=5, timeout_s=60)
     assert acceptance.accept(told) == told
 
 
@@ -82,4 +82,4 @@ def test_a_table_bounds_the_runs_of_its_agent_unless_the_task_does(tmp_path: Pat
     accepted = acceptance.accept(NewTask(prompt="x", agent="quick", timeout_s=5, max_turns=90))
     assert (accepted.timeout_s, accepted.max_turns) == (5, 90)
     accepted = acceptance.accept(NewTask(prompt="x", agent="zot"))
-    assert (accepted.timeout_s, accepted.max_turns) == (None, None)
+    assert (accepted.timeout_s, accepted.max_turns) == (WALL_CLOCK_S, None)

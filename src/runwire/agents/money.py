@@ -61,13 +61,24 @@ class Money:
                     threshold_pct=WARNING_PCT, cumulative_cost_micros_usd=spent, task_budget_micros_usd=budget
                 )
             )
-        if not self.overspent and spent >= budget:
-            self.overspent = True
-            exceeded = CostBudgetExceeded(
-                cumulative_cost_micros_usd=spent, task_budget_micros_usd=budget, action="interrupted"
-            )
-            told += [exceeded, Overspent()]
-        return told
+        return [*told, *self._exceeded(spent, budget)]
+
+    def alarm(self) -> list[Item]:
+        """What a budget has to say about a turn that has not ended yet: one may be long, and spend all."""
+        budget, turn = self._telling.budget_micros_usd, self._turn or NOTHING
+        if budget is None:
+            return []
+        spent = self._telling.spent_before_micros_usd + self.cost_micros_usd + (turn.cost_micros_usd or 0)
+        return self._exceeded(spent, budget)
+
+    def _exceeded(self, spent: int, budget: int) -> list[Item]:
+        if self.overspent or spent < budget:
+            return []
+        self.overspent = True
+        exceeded = CostBudgetExceeded(
+            cumulative_cost_micros_usd=spent, task_budget_micros_usd=budget, action="interrupted"
+        )
+        return [exceeded, Overspent()]
 
 
 def added(one: Usage, other: Usage, cost_micros_usd: int) -> Usage:

@@ -105,8 +105,8 @@ class Teller:
         self.outcome = outcome
         if not self.telling.driven:
             to: AgentState = "error" if isinstance(outcome, Failed) else "done"
-            reason = outcome.message if isinstance(outcome, Failed) else ""
-            self._told.say(AgentStateChanged(from_="working", to=to, reason=line(reason)))
+            reason = line(outcome.message) if isinstance(outcome, Failed) else ""
+            self._told.say(AgentStateChanged(from_="working", to=to, reason=reason))
 
     def end(self, end: StreamEnd) -> Outcome:
         """The stream is over: close what is open, and say how it all ended."""
@@ -158,6 +158,8 @@ class Teller:
             # The turn has ended already, so its totals alone can still tell.
             self.money.turn()
             self._told.say(*self.money.tick())
+        else:
+            self._told.say(*self.money.alarm())
 
     def turn_ends(self, stop_reason: str) -> None:
         """The model has answered."""

@@ -105,6 +105,7 @@ class ApprovalFilter:
     status: str | None = None
     run_id: str | None = None
     task_id: str | None = None
+    id_prefix: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from runwire.journal.bell.topics import QUEUE, control
 from runwire.journal.effects import together
 from runwire.journal.journal import Journal
 from runwire.journal.records import Effect
+from runwire.journal.store.prefix import prefix_range
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalTimedOut
 from runwire.protocol.payload import Payload
 from runwire.runs.approval import (
@@ -104,8 +105,15 @@ class Approvals:
 
     async def list(self, which: ApprovalFilter, cursor: int | None, limit: int) -> ApprovalPage:
         """A page of approvals, newest first."""
-        named = {"status": which.status, "run_id": which.run_id, "task_id": which.task_id}
-        conditions = [(column, value) for column, value in named.items() if value is not None]
+        first, beyond = (None, None) if which.id_prefix is None else prefix_range(which.id_prefix)
+        asked = {
+            "status = ?": which.status,
+            "run_id = ?": which.run_id,
+            "task_id = ?": which.task_id,
+            "approval_id >= ?": first,
+            "approval_id < ?": beyond,
+        }
+        conditions = [(term, value) for term, value in asked.items() if value is not None]
         found = await self._query(lambda db: rows.list_approvals(db, conditions, cursor, limit + 1))
         page = [from_row(row) for row in found[:limit]]
         return ApprovalPage(page, page[-1].key if len(found) > limit else None)

@@ -4,13 +4,13 @@ A confirmed call begins, a rejected one is never heard of again. What a person f
 trace either, but the model goes on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
-from runwire.agents.agno.calls import call_of, effects_of, summary_of
-from runwire.agents.agno.frames import Paused, Tool
-from runwire.agents.agno.pausing import Of, Waiting, fields_of, waits_of
+from runwire.agents.agno.calls import ANY, call_of, effects_of, summary_of
+from runwire.agents.agno.frames import Tool
+from runwire.agents.agno.pausing import Waiting, fields_of
 from runwire.agents.dialect import Question
 from runwire.agents.telling import Teller
 from runwire.agents.tools import ToolCall, ToolEnding, line
@@ -28,6 +28,11 @@ _WHY = {
     "user_feedback": "the agent asks a person to choose",
     "external_execution": "the tool is executed outside of the agent",
 }
+_SHOWN = (
+    *("step_name", "step_type", "on_reject", "retry_count"),
+    *("user_input_schema", "available_choices", "allow_multiple_selections", "step_input", "step_output"),
+)
+"""What of a step a person decides by."""
 _ANSWERERS = frozenset({"get_user_input", "ask_user"})
 """Tools that do nothing but hand on what a person said: no event tells of them once that was said."""
 
@@ -49,9 +54,8 @@ class Asking:
         """What an open question is about."""
         return self._waits.get(approval_id)
 
-    def pauses(self, frame: Paused, of: Of) -> list[Waiting]:
-        """The run waits: tell what for. What it does not wait for any more was decided."""
-        waits = waits_of(frame, of)
+    def pauses(self, waits: Collection[Waiting], content: object) -> None:
+        """The run waits: tell what for, and what it says about that. What it does not wait for any more was decided."""
         still = {wait.approval_id for wait in waits}
         self._conclude([one for one in self._waits.values() if one.approval_id not in still])
         self._teller.questions.wait_on()
@@ -63,9 +67,8 @@ class Asking:
                 teller.proposes(_call(wait, call_id))
         teller.turn_ends("tool_use")
         for wait in fresh:
-            teller.asks(_question(wait, self.told_as(wait.key), frame.content))
+            teller.asks(_question(wait, self.told_as(wait.key), content))
             self._waits[wait.approval_id] = wait
-        return waits
 
     def told_as(self, call_id: str) -> str:
         """The id that a call is told by. Agno may run what was rejected after all, and that is another call."""
@@ -172,7 +175,9 @@ def _question(wait: Waiting, call_id: str, content: object) -> Question:
             tool_kind="step",
             summary=line(message or f"step {name or wait.key}"),
             reason=reason,
-            input=step,
+            input={field: step[field] for field in _SHOWN if step.get(field) is not None},
+            effects=ANY if wait.kind == "confirmation" and step.get("is_post_execution") is not True else frozenset(),
+            fixed=wait.kind == "confirmation",
             choices=_labels(step.get("available_choices")),
         )
     call = _call(wait, call_id)

@@ -38,8 +38,8 @@ _EFFECTS: dict[str, Effects] = {
     "search": frozenset({"reads"}),
     "web": frozenset({"network"}),
 }
-_ANY: Effects = frozenset({"writes", "executes", "network"})
-"""What a tool may do of which only the name is known."""
+ANY: Effects = frozenset({"writes", "executes", "network"})
+"""What a tool or a step may do of which only the name is known."""
 
 
 def call_of(tool: Tool, call_id: str) -> ToolCall:
@@ -53,7 +53,7 @@ def call_of(tool: Tool, call_id: str) -> ToolCall:
 
 def effects_of(call: ToolCall) -> Effects:
     """What a call does to the world, as far as its name tells; what a name does not tell is feared."""
-    return _EFFECTS.get(call.kind, _ANY)
+    return _EFFECTS.get(call.kind, ANY)
 
 
 def summary_of(call: ToolCall) -> str:

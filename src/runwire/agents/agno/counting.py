@@ -64,11 +64,12 @@ class Counting:
 
 def _usage(told: Answered | Metrics, model: str | None, provider: str | None) -> Usage:
     given, cached = count(told.input_tokens), count(told.cache_read_tokens)
-    written = count(told.cache_write_tokens)
+    held = cached + count(told.cache_write_tokens)
     # Agno hands on what the provider counts: Anthropic counts what a cache holds beside the input, others within.
-    beside = "claude" in (model or "").lower() or (provider or "").lower() == "anthropic" or cached + written > given
+    if held and (held > given or "claude" in (model or "").lower() or (provider or "").lower() == "anthropic"):
+        given += held
     return Usage(
-        input_tokens=given + (cached + written if beside else 0),
+        input_tokens=given,
         output_tokens=count(told.output_tokens),
         cached_input_tokens=cached,
         cost_micros_usd=micros(told.cost) if isinstance(told, Metrics) else None,

@@ -29,17 +29,20 @@ class AgnoDialect(Story):
         """Take one event."""
         teller = self.teller
         teller.begin_frame(at_ns)
-        known = _KNOWN.get(name) or _named(data)
-        if isinstance(known, Unreadable):
-            teller.unparsed(data, known.why)
-            return Seen(known.raw_type or name)
+        known = _KNOWN.get(name)
+        if known is None:
+            named = _named(data)
+            if isinstance(named, Unreadable):
+                teller.unparsed(data, named.why)
+                return Seen(named.raw_type or name)
+            known = named
         frame = read(known.decoder, data, tag="event")
         if isinstance(frame, Unreadable):
             teller.unparsed(data, frame.why)
             return Seen(frame.raw_type or name)
         if frame.event and frame.event != known.seen.raw_type:
             return self.feed(data, at_ns, frame.event if frame.event in _KNOWN else "")
-        if (self._following.is_behind or frame.event_index is not None) and not self._is_news(frame, known):
+        if (self._following.left or frame.event_index is not None) and not self._is_news(frame, known):
             return known.none
         self._data = data
         seen = self._child(frame, known) if frame.is_childs else known.hear(self, frame, known)

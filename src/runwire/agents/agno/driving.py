@@ -6,7 +6,7 @@ server, and whoever takes the run up asks it again what it waits for. What was t
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -17,14 +17,14 @@ from runwire.agents.agno import requests
 from runwire.agents.agno.deciding import RequestRefused
 from runwire.agents.agno.dialect import AgnoDialect
 from runwire.agents.agno.requests import Request, Target
+from runwire.agents.agno.taking_up import begun, name_of, said_later, told_to_go_on
 from runwire.agents.codec.framing import Framer
 from runwire.agents.dialect import Cancelled, Item, Outcome, Overspent, Price, Question, StreamEnd, Telling
 from runwire.agents.permission import ask_about
 from runwire.agents.recording import Recorder
 from runwire.agents.tools import line
 from runwire.clock import Clock
-from runwire.host import Answer, Ended, Failed, Past, RunHost, ToolAsk, left_behind
-from runwire.protocol.events.user import UserMessage
+from runwire.host import Answer, Ended, Failed, RunHost, ToolAsk, left_behind
 
 log = logging.getLogger("runwire.agents")
 
@@ -32,14 +32,13 @@ _CONNECT_S = 10.0
 _RETURN_S = 60.0
 """So long a server that is being started again is waited for, when there is something to tell it."""
 _RETURN_LOOK_S = 0.5
-_CANCEL_PATIENCE_S = 10.0
+_CANCEL_PATIENCE_S = 3.0
 _DETAIL_MAX = 500
 _HEALTH = "/health"
+_OK = 200
 _ASKS_MAX = 3
 """So often a person is asked for an answer that fits."""
-_INTERRUPTED = (
-    "the server was told to go on when our worker was lost: the call may have been made, and is not made again"
-)
+_INTERRUPTED = "the server was told to go on when our worker was lost: what it did then is not done again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +100,7 @@ class _Visit:
         self._run_id = host.facts.run_id
         self._session_id = host.facts.session_id or host.facts.task_id
         self._said = 0
+        self._lost = "the stream ended without saying how the run did"
 
     async def hold(self) -> Ended:
         """Go from leg to leg until there is nothing more to say."""
@@ -111,11 +111,11 @@ class _Visit:
                 request = await self._next()
         except asyncio.CancelledError:
             await self._cancel()
-            await self._close(StreamEnd())
+            await self._close()
             raise
         except RequestRefused as refused:
             self._failure = self._failure or Failed("agno_refused", str(refused))
-        return self._failure or _ended(await self._close(StreamEnd()))
+        return self._failure or _ended(await self._close())
 
     # Legs.
 
@@ -128,11 +128,11 @@ class _Visit:
         framer = Framer()
         try:
             async with self._sent(request) as response:
-                if response.status_code >= 400:
-                    detail = (await response.aread())[:_DETAIL_MAX].decode("utf-8", "replace")
+                if response.status_code != _OK:
+                    detail = await _detail(response)
                     self._failure = Failed(f"http_{response.status_code}", f"the server refuses: {detail}")
                     return
-                async for piece in response.aiter_raw():
+                async for piece in response.aiter_bytes():
                     await self._hear(framer, piece)
                     if self._failure is not None:
                         await self._cancel()
@@ -143,6 +143,7 @@ class _Visit:
                 self._failure = Failed("agent_unreachable", f"{self._target.name}: {why}", retriable=True)
                 return
             log.info("the stream of run %s broke off: %s", self._run_id, why)
+            self._lost = f"the stream broke off: {why}"
         for frame in framer.end():
             self._dialect.feed(frame.data, self._clock.now_ns(), frame.name)
         await self._act()
@@ -181,7 +182,7 @@ class _Visit:
             response = await self._http.request(request.method, request.url)
         except httpx2.HTTPError:
             return
-        if response.status_code == 200:
+        if response.status_code == _OK:
             self._dialect.feed(response.content, self._clock.now_ns())
             await self._act()
 
@@ -220,25 +221,28 @@ class _Visit:
             return None
         self._begin_allowed(questions, answers)
         await self._act()
-        # Durable before the server is told: what was begun and not ended is never begun again.
-        await self._host.emit()
+        # Durable before the server is told: what it was told once it is never told again.
+        await self._host.emit(told_to_go_on(questions))
+        self._dialect.pause.session_id = self._dialect.pause.session_id or self._session_id
         return requests.go_on(self._target, self._dialect.pause)
 
     async def _decide(self, question: Question) -> Answer:
         """Have one thing decided. An answer that does not fit is asked for again, and never sent."""
-        ask = self._ask(question)
-        for _ in range(_ASKS_MAX):
+        ask, tries = self._ask(question), 1
+        while True:
             answer = await self._host.ask(ask, parks=True)
             try:
                 self._dialect.answer(question.question_id, answer)
-                return answer
             except RequestRefused as refused:
                 if not answer.allowed:
                     self._failure = Failed("approval_denied", answer.told or str(refused))
-                    return answer
-                ask = replace(ask, summary=line(f"{refused} - {question.summary}"))
-        self._failure = Failed("answer_refused", f"{question.summary}: no answer fitted")
-        return answer
+                elif tries == _ASKS_MAX:
+                    self._failure = Failed("answer_refused", str(refused))
+                else:
+                    tries += 1
+                    ask = replace(ask, summary=line(f"{refused} - {question.summary}"))
+                    continue
+            return answer
 
     def _ask(self, question: Question) -> ToolAsk:
         ask = ask_about(question, self._dialect.teller.turn_index)
@@ -261,17 +265,27 @@ class _Visit:
         """Go on with a run whose worker was lost: with what it waits for, or with how it ended meanwhile."""
         past = await self._host.past()
         left = left_behind(past, self._run_id)
-        self._said = _said_later(past, self._run_id)
+        told = begun(past, self._run_id)
+        self._said = said_later(past, self._run_id)
         self._name()
         self._dialect.teller.leg_begins()
         if left.calls and not left.questions:
             self._failure = Failed("interrupted", _INTERRUPTED)
             return None
         await self._look()
-        if self._questions:
+        if any(name_of(question) in told for question in self._questions):
+            # It waits, for it does not know any more what it did.
+            self._failure = Failed("interrupted", _INTERRUPTED)
+        elif self._questions:
             return await self._answered()
-        if self._dialect.teller.outcome is None:
-            self._failure = Failed("agent_gone", "the server does not know the run any more", retriable=True)
+        elif self._dialect.teller.outcome is None:
+            self._failure = Failed("agent_gone", "the server does not tell how the run ended", retriable=True)
+        elif isinstance(self._dialect.teller.outcome, Cancelled):
+            self._failure = Failed(
+                "agent_gone", "the run was stopped at its server when our worker went", retriable=True
+            )
+        if self._failure is not None:
+            await self._cancel()
         return None
 
     async def _is_there(self) -> bool:
@@ -300,16 +314,20 @@ class _Visit:
         except (httpx2.HTTPError, TimeoutError) as broken:
             log.info("run %s could not be cancelled at its server: %r", self._run_id, broken)
 
-    async def _close(self, end: StreamEnd) -> Outcome:
-        outcome = self._dialect.end(end, self._clock.now_ns())
+    async def _close(self) -> Outcome:
+        outcome = self._dialect.end(StreamEnd(lost=self._lost), self._clock.now_ns())
         await self._act()
         return outcome
 
 
-def _said_later(past: Sequence[Past], run_id: str) -> int:
-    """How many messages a run was sent after its prompt."""
-    said = sum(1 for one in past if one.run_id == run_id and isinstance(one.payload, UserMessage))
-    return max(0, said - 1)
+async def _detail(response: httpx2.Response) -> str:
+    """The beginning of what the server says about its refusal."""
+    found = b""
+    async for piece in response.aiter_bytes():
+        found += piece
+        if len(found) >= _DETAIL_MAX:
+            break
+    return found[:_DETAIL_MAX].decode("utf-8", "replace")
 
 
 async def _next_turn(host: RunHost) -> int:

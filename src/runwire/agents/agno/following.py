@@ -16,16 +16,12 @@ class Following:
         self.status = ""
         """What the server said last about the run, when it was asked again."""
         self._last: int | None = None
-        self._left = 0
+        self.left = 0
+        """How many events follow that were sent before."""
         self._inline: set[str] = set()
         self._ended: set[str] = set()
         self._over: frozenset[str] = frozenset()
         """The runs that had ended when the stream was taken up anew."""
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether events follow that were sent before."""
-        return self._left > 0
 
     def ends(self, run_id: str | None) -> None:
         """A run has ended here: whatever of it is told again is known."""
@@ -42,17 +38,17 @@ class Following:
     def replay(self, frame: Replay) -> None:
         """So many events follow that were sent before."""
         self.status = frame.status or ""
-        self._left = max(0, frame.total_events or frame.missed_events or 0)
+        self.left = max(0, frame.total_events or frame.missed_events or 0)
         self._over = frozenset(self._ended)
         asked = frame.last_event_index_requested
-        if self._last is None and asked is not None and self._left:
+        if self._last is None and asked is not None and self.left:
             self._last = asked
 
     def is_known(self, frame: Frame, name: str) -> bool:
         """Whether an event was told already, before the stream was taken up anew."""
-        if not self._left:
+        if not self.left:
             return False
-        self._left -= 1
+        self.left -= 1
         run_id = frame.run_id or ""
         if run_id in self._over:
             return True

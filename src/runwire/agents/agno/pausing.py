@@ -2,8 +2,9 @@
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct
 
 from runwire.agents.agno.frames import Paused
 
@@ -14,15 +15,14 @@ Object = Mapping[str, object]
 _FIELDS: dict[Of, str] = {"agent": "tools", "team": "requirements", "workflow": "step_requirements"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class Waiting(Struct, frozen=True, kw_only=True):
     """One thing that is to be decided."""
 
     key: str
     """What a decision names: the call's id, or a step's."""
     approval_id: str
     kind: Kind
-    tool: Object = field(default_factory=dict)
+    tool: Object = {}
     """The call as it came; empty where a step itself is asked about."""
     requirement: Object | None = None
     step: Object | None = None
@@ -33,7 +33,7 @@ class Waiting:
 def waits_of(paused: Paused, of: Of) -> list[Waiting]:
     """What is open now. A pause also lists what was decided before, and on 2.3 only the calls tell that it was."""
     if of == "workflow":
-        return [wait for step in paused.step_requirements or () for wait in _of_step(step)]
+        return _of_steps(paused.step_requirements or ())
     # Some models name every call alike: then the first requirement of that name is the first call's.
     by_call: dict[str, deque[Object]] = defaultdict(deque)
     for requirement in paused.requirements or ():
@@ -102,19 +102,22 @@ def _of_requirement(call_id: str, requirement: Object, step: Object | None = Non
     return [_waiting(call_id, kind, tool, requirement, step)]
 
 
-def _of_step(step: Object) -> list[Waiting]:
-    inner = fields_of(step.get("executor_requirements"))
-    if inner:
-        return [
-            wait
-            for requirement in inner
-            for wait in _of_requirement(_call_id(requirement.get("tool_execution")), requirement, step)
-        ]
-    kind = _kind_of_step(step)
-    key = step.get("step_id") or step.get("step_name")
-    if kind is None or not isinstance(key, str):
-        return []
-    return [Waiting(key=key, approval_id=key, kind=kind, step=step)]
+def _of_steps(steps: Sequence[Object]) -> list[Waiting]:
+    waits: list[Waiting] = []
+    asked: dict[str, int] = {}
+    for step in steps:
+        inner = fields_of(step.get("executor_requirements"))
+        for requirement in inner:
+            waits += _of_requirement(_call_id(requirement.get("tool_execution")), requirement, step)
+        key = step.get("step_id") or step.get("step_name")
+        if inner or not isinstance(key, str):
+            continue
+        # A step that is done again is asked about again, by the same id.
+        before = asked[key] = asked.get(key, -1) + 1
+        kind = _kind_of_step(step)
+        if kind is not None:
+            waits.append(Waiting(key=key, approval_id=f"{key}#{before + 1}" if before else key, kind=kind, step=step))
+    return waits
 
 
 def _kind_of_step(step: Object) -> Kind | None:

@@ -229,8 +229,8 @@ class Story:
             return known.none
         self.run_id = frame.run_id or self.run_id
         self._error = None
-        self.asking.pauses(frame, known.of)
         pause = Pause.seen(frame, known.of, run_id=self.run_id or "")
+        self.asking.pauses(pause.waits.values(), frame.content)
         if self.pause is None or not pause.approvals <= self.pause.approvals:
             self.pause = pause
         return known.seen

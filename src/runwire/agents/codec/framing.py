@@ -23,44 +23,56 @@ class Frame(Struct, frozen=True, gc=False):
     """The event's name, where the framing has names."""
 
 
+class _Cut:
+    """Cuts bytes into lines, whatever pieces they come in. Carriage returns before the end belong to the ending."""
+
+    __slots__ = ("_parts", "held")
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self.held = 0
+        """How many bytes there are of a line that has not ended."""
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """The lines that the next bytes complete."""
+        *whole, rest = piece.split(b"\n")
+        if b"\r" in piece:
+            whole = [line.rstrip(b"\r") for line in whole]
+        if whole and self._parts:
+            self._parts.append(whole[0])
+            whole[0] = self.rest()
+        if rest:
+            self._parts.append(rest)
+            self.held += len(rest)
+        return whole
+
+    def rest(self) -> bytes:
+        """What there is of a line that has not ended, which is forgotten here."""
+        rest = b"".join(self._parts).rstrip(b"\r")
+        self._parts.clear()
+        self.held = 0
+        return rest
+
+
 class Lines:
     """Cuts a stream into lines, whatever pieces it comes in. Empty lines are no frames."""
 
     def __init__(self, *, limit_bytes: int = LINE_LIMIT_BYTES) -> None:
         """Hold at most so much of a line that has not ended."""
         self._limit = limit_bytes
-        self._parts: list[bytes] = []
-        self._held = 0
+        self._cut = _Cut()
 
     def feed(self, piece: bytes) -> Iterator[Frame]:
         """Take the next bytes and give the lines that they complete."""
-        *whole, rest = piece.split(b"\n")
-        if whole:
-            if self._parts:
-                self._parts.append(whole[0])
-                whole[0] = b"".join(self._parts)
-                self._parts.clear()
-                self._held = 0
-            for line in whole:
-                # Carriage returns before the end belong to the ending.
-                if stripped := line.rstrip(b"\r"):
-                    yield Frame(stripped)
-        if rest:
-            self._parts.append(rest)
-            self._held += len(rest)
-            if self._held > self._limit:
-                yield from self._rest()
+        for line in self._cut.feed(piece):
+            if line:
+                yield Frame(line)
+        if self._cut.held > self._limit:
+            yield from self.end()
 
     def end(self) -> Iterator[Frame]:
         """The stream is over: what has come of a last line is one, cut or not."""
-        yield from self._rest()
-
-    def _rest(self) -> Iterator[Frame]:
-        rest = b"".join(self._parts).rstrip(b"\r")
-        self._parts.clear()
-        self._held = 0
-        if rest:
-            yield Frame(rest)
+        return self.feed(b"\n")
 
 
 class Events:
@@ -69,19 +81,14 @@ class Events:
     def __init__(self, *, limit_bytes: int = LINE_LIMIT_BYTES) -> None:
         """Hold at most so much of an event that has not ended."""
         self._limit = limit_bytes
-        self._buffer = bytearray()
+        self._cut = _Cut()
         self._name = ""
         self._data: list[bytes] = []
         self._held = 0
 
     def feed(self, piece: bytes) -> Iterator[Frame]:
         """Take the next bytes and give the events that they complete."""
-        *whole, rest = piece.split(b"\n")
-        if whole and self._buffer:
-            whole[0] = bytes(self._buffer) + whole[0]
-            self._buffer.clear()
-        for given in whole:
-            line = given.rstrip(b"\r")
+        for line in self._cut.feed(piece):
             field, _, value = line.partition(b":")
             is_over = not line
             if field == b"data":
@@ -97,8 +104,7 @@ class Events:
                 if self._data:
                     yield Frame(b"\n".join(self._data), self._name)
                 self._name, self._data, self._held = "", [], 0
-        self._buffer += rest
-        if len(self._buffer) > self._limit:
+        if self._cut.held > self._limit:
             yield from self.end()
 
     def end(self) -> Iterator[Frame]:

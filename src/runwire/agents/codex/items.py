@@ -1,7 +1,6 @@
 """The items of a Codex thread, which both of its streams carry: what they are as calls of tools, and how those ended."""
 
 import re
-import shlex
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -12,8 +11,11 @@ from runwire.protocol.events.todo import Todo, TodoWriteUpdated
 
 ExitCode = Annotated[int, Meta(ge=-(2**31), lt=2**31)]
 
-_PLAIN = re.compile(r"([\w/.-]+) (-\w+) '([^']*)'")
-"""The command line that Codex makes of most commands: a shell, its option, and the command in quotes."""
+# `shlex` takes a command line apart as well, letter by letter.
+_WORD = re.compile(r"""(?:[^ \t\r\n'"\\]+|'[^']*'|"(?:[^"\\]+|\\.)*+"|\\.)++|[^ \t\r\n]""", re.DOTALL)
+_QUOTED = re.compile(r"""'([^']*)'|"((?:[^"\\]+|\\.)*+)"|\\(.)""", re.DOTALL)
+_UNCLOSED = frozenset({"'", '"', "\\"})
+"""What is found as a word where something is left open."""
 _SHELLS = frozenset({"bash", "sh", "zsh"})
 _ARGV_MAX = 32 * 1024
 """A command that is longer is not taken apart into words."""
@@ -180,16 +182,17 @@ def paths_of(item: AnyItem) -> list[str]:
 
 
 def words_of(command: str) -> list[str]:
-    """The words of a command line; the line as one word where it cannot be taken apart."""
-    found = _PLAIN.fullmatch(command)
-    if found is not None:
-        return [*found.groups()]
+    """The words of a POSIX command line; the line as one word where it cannot be taken apart."""
     if len(command) > _ARGV_MAX:
         return [command]
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return [command]
+    words = _WORD.findall(command)
+    return [_QUOTED.sub(_unquoted, word) for word in words] if _UNCLOSED.isdisjoint(words) else [command]
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    single, double, escaped = found.groups()
+    # In double quotes a backslash escapes a quote and another one, and is itself before all else.
+    return single or escaped or "\\".join(part.replace('\\"', '"') for part in (double or "").split("\\\\"))
 
 
 def script_of(command: str) -> str:

@@ -20,6 +20,8 @@ from runwire.agents.zot import lines as wire
 from runwire.host import Answer, Failed, Finished
 
 _EXIT = re.compile(r"\[exit (-?\d+)\](?: \(full output: .+?\))?  Took ([\d.]+)s\Z")
+_EXIT_MAX = 8 * 1024
+"""The line that tells of the exit is the last one, and holds no more than a path."""
 _HTTP = re.compile(r"\bhttp (\d{3})\b")
 _KINDS = {
     "bash": "shell",
@@ -237,7 +239,7 @@ class ZotDialect:
         return call
 
     def _ending(self, call: ToolCall, text: str, *, is_error: bool) -> ToolEnding:
-        found = _EXIT.search(text) if call.kind == "shell" else None
+        found = _EXIT.search(text, max(0, len(text) - _EXIT_MAX)) if call.kind == "shell" else None
         exit_code = int(found[1]) if found else None
         cancelled = self.teller.cancelling
         if is_error and cancelled is not None:

@@ -88,8 +88,8 @@ def due(db: apsw.Connection, now_ns: int) -> Sequence[ApprovalRow]:
 def list_approvals(
     db: apsw.Connection, conditions: Sequence[tuple[str, str]], before: int | None, limit: int
 ) -> Sequence[ApprovalRow]:
-    """Approvals whose columns have these values, newest first, older than `before`."""
-    where = [f"{column} = ?" for column, _ in conditions]
+    """Approvals that meet these conditions, each a term with its value, newest first, older than `before`."""
+    where = [term for term, _ in conditions]
     values: list[object] = [value for _, value in conditions]
     if before is not None:
         where.append("approval_key < ?")
