@@ -32,7 +32,7 @@ from tests.agents.acp_streams import (
     update,
     words,
 )
-from tests.agents.transcripts import breaches_of, transcripts
+from tests.agents.transcripts import breaches_of, kept, transcripts, watched
 
 SHELL: Frame = {"title": "ls -l", "kind": "execute", "status": "pending"}
 
@@ -327,3 +327,45 @@ def test_any_cut_of_a_recorded_stream_keeps_the_rules() -> None:
 def test_a_frame_of_many_mebibytes_is_read() -> None:
     raw = raw_of(SESSION, chunk("x" * (16 << 20)), OVER)
     assert breaches_of("acp", [raw[at : at + 65536] for at in range(0, len(raw), 65536)]) == []
+
+
+# What is not known.
+
+
+@pytest.mark.parametrize(
+    ("frame", "why"),
+    [
+        (update("brand_new"), "no session update is called 'brand_new'"),
+        (update("agent_message_chunk", content={"type": "brand_new"}), "no content is called 'brand_new'"),
+        (update("tool_call", toolCallId="c", status="brand_new"), "no status of a call is called 'brand_new'"),
+        (
+            update("tool_call", toolCallId="c", content=[{"type": "brand_new"}]),
+            "no content of a call is called 'brand_new'",
+        ),
+        ({"jsonrpc": "2.0", "method": "brand/new"}, "no notification is called 'brand/new'"),
+        ({"jsonrpc": "2.0", "id": 9, "method": "brand/new"}, "no request is called 'brand/new'"),
+        (result(2, stopReason="brand_new"), "no stop reason is called 'brand_new'"),
+    ],
+)
+def test_what_is_of_a_kind_that_nobody_knows_is_kept(frame: Frame, why: str) -> None:
+    items, _ = read(GREETED, SESSION, chunk("x"), frame)
+    assert kept(items) == [why]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        update("available_commands_update"),
+        {"jsonrpc": "2.0", "method": "_vendor/said"},
+        {"jsonrpc": "2.0", "id": 9, "method": "fs/write_text_file"},
+    ],
+)
+def test_what_tells_nothing_is_passed_over(frame: Frame) -> None:
+    items, _ = read(GREETED, SESSION, chunk("x"), frame, OVER)
+    assert kept(items) == []
+
+
+@pytest.mark.parametrize(("stop", "state"), [("refusal", "error"), ("cancelled", "done"), ("end_turn", "done")])
+def test_the_pane_says_what_the_log_says_of_an_end(stop: str, state: str) -> None:
+    raw = raw_of(GREETED, SESSION, chunk("x"), result(2, stopReason=stop))
+    assert watched("acp", raw)[-1][1] == state

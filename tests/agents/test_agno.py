@@ -9,6 +9,7 @@ from runwire.agents.dialect import Cancelled, Item, Outcome, Telling
 from runwire.agents.glasspane import Pane
 from runwire.agents.normalising import Normaliser
 from runwire.host import Failed, Finished
+from runwire.protocol.events.agent import AgentStateChanged
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved
 from runwire.protocol.events.assistant import AssistantFinalAnswer, AssistantTextComplete
 from runwire.protocol.events.cost import CostTick
@@ -18,7 +19,7 @@ from runwire.protocol.events.turn import TurnCompleted, TurnFailed
 from runwire.protocol.events.user import UserMessage
 from runwire.protocol.payload import Opaque
 from tests.agents.agno_streams import Object, event, heard, lines, new, paused, sse, tool, types
-from tests.agents.transcripts import breaches_of, items_of
+from tests.agents.transcripts import breaches_of, items_of, kept, watched
 
 STARTED = event("RunStarted", model="m", model_provider="p")
 CONTINUED = event("RunContinued")
@@ -770,3 +771,36 @@ def test_whatever_a_run_within_the_run_says_is_progress(marks: Object) -> None:
 )
 def test_the_pane_of_ends_and_workflows(name: str, names: tuple[str, ...]) -> None:
     assert heard(event(name))[2][0].names == names
+
+
+# What is not known.
+
+
+def test_what_one_model_says_for_another_is_told_and_is_no_part_of_the_answer() -> None:
+    draft = [event("RunIntermediateContent", content=piece) for piece in ("Rough ", "words.")]
+    items, outcome = told(STARTED, *draft, event("RunContent", content="done"), DONE)
+    assert [one.text for one in items if isinstance(one, AssistantTextComplete)] == ["Rough words.", "done"]
+    assert outcome == Finished("done")
+
+
+@pytest.mark.parametrize(
+    ("one", "why"),
+    [
+        (event("BrandNew"), "no event is called 'BrandNew'"),
+        ({"run_id": "r", "status": "BRAND_NEW"}, "no status of a run is called 'BRAND_NEW'"),
+        ({"event": "replay", "run_id": "r", "status": "BRAND_NEW"}, "no status of a run is called 'BRAND_NEW'"),
+    ],
+)
+def test_what_is_of_a_kind_that_nobody_knows_is_kept(one: Object, why: str) -> None:
+    items, _ = items_of("agno", [lines(STARTED, one, DONE)])
+    assert kept(items) == [why]
+
+
+def test_a_run_that_waits_to_the_end_of_the_stream_was_blocked() -> None:
+    items, _ = told(STARTED, paused(tool(requires_confirmation=True)))
+    assert [(one.from_, one.to) for one in items if isinstance(one, AgentStateChanged)] == [("blocked", "error")]
+
+
+def test_a_workflow_whose_step_failed_has_ended_in_the_pane() -> None:
+    failed = event("WorkflowCompleted", step_results=[{"step_name": "a", "success": False, "error": "x"}])
+    assert watched("agno", sse(event("WorkflowStarted"), failed))[-1] == ("error+agent_end", "error")

@@ -19,7 +19,7 @@ from runwire.protocol.events.tool import ToolCancelled, ToolCompleted, ToolFaile
 from runwire.protocol.events.turn import TurnCompleted, TurnFailed
 from runwire.protocol.events.user import UserMessage
 from tests.agents.claude_streams import INIT, Line, asks, event, of, over, read, result_of, said, text, use
-from tests.agents.transcripts import FOLDER, breaches_of, transcripts
+from tests.agents.transcripts import FOLDER, breaches_of, kept, transcripts, watched
 
 
 def test_lines_that_share_a_message_are_one_turn_and_another_message_is_the_next() -> None:
@@ -321,3 +321,67 @@ def test_any_cut_of_a_recorded_stream_keeps_the_rules() -> None:
         raw = transcript.raw
         for at in range(0, len(raw), max(1, len(raw) // 5)):
             assert breaches_of("claude", [raw[:at]]) == []
+
+
+# What is not known.
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ({"type": "system", "subtype": "brand_new"}, "no subtype of system is called 'brand_new'"),
+        (event("brand_new"), "no stream event is called 'brand_new'"),
+        (event("content_block_delta", delta={"type": "brand_new"}), "no delta is called 'brand_new'"),
+        (said("a", {"type": "brand_new"}), "no block is called 'brand_new'"),
+        (said("a", {"type": "brand_new"}, parent_tool_use_id="t0"), "no block is called 'brand_new'"),
+        ({"type": "user", "message": {"content": [{"type": "brand_new"}]}}, "no block is called 'brand_new'"),
+        (
+            {"type": "control_request", "request_id": "r", "request": {"subtype": "brand_new"}},
+            "no request to the host is called 'brand_new'",
+        ),
+        (
+            {"type": "control_response", "response": {"subtype": "brand_new", "request_id": "r"}},
+            "no response is called 'brand_new'",
+        ),
+    ],
+)
+def test_what_is_of_a_kind_that_nobody_knows_is_kept(line: Line, why: str) -> None:
+    items, outcome = read(INIT, line, over())
+    assert kept(items) == [why]
+    assert outcome == Finished("Done.")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "system", "subtype": "status"},
+        {"type": "system", "subtype": "compact_boundary"},
+        event("ping"),
+        event("content_block_delta", delta={"type": "signature_delta"}),
+        said("a", {"type": "redacted_thinking"}),
+        {"type": "rate_limit_event"},
+    ],
+)
+def test_what_tells_nothing_is_passed_over(line: Line) -> None:
+    items, _ = read(INIT, line, over())
+    assert kept(items) == []
+
+
+def test_a_block_that_nobody_knows_ends_no_message() -> None:
+    raw = "".join(json.dumps(line) + "\n" for line in (INIT, said("a", {"type": "brand_new"}))).encode()
+    assert watched("claude", raw)[-1] == ("turn_start+message_start+message_update", "working")
+
+
+def test_what_was_interrupted_is_no_error_in_the_pane() -> None:
+    stopped = over(subtype="error_during_execution", is_error=True, terminal_reason="aborted_streaming")
+    raw = "".join(json.dumps(line) + "\n" for line in (INIT, said("a", text("One.")), stopped)).encode()
+    assert watched("claude", raw)[-1] == ("turn_end+agent_end", "done")
+
+
+def test_a_model_that_had_nothing_to_say_was_called_all_the_same() -> None:
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 10, "output_tokens": 2}
+    items, outcome = read(INIT, over(result="", usage=usage))
+    turns = of(items, TurnCompleted)
+    assert [(turn.input_tokens, turn.cached_input_tokens, turn.output_tokens) for turn in turns] == [(15, 10, 2)]
+    assert of(items, CostTick)[-1].cumulative_input_tokens == 15
+    assert outcome == Finished("")

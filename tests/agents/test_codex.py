@@ -17,6 +17,7 @@ from runwire.agents.codex.speaking import CodexSpeaker
 from runwire.agents.dialect import Cancelled, Image, Item, Outcome, Question, Reply, Seen, StreamEnd, Telling
 from runwire.agents.profile import Wish
 from runwire.host import Answer, Failed, Finished
+from runwire.protocol.events.agent import AgentStateChanged
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved
 from runwire.protocol.events.error import ErrorUpstream
 from runwire.protocol.events.policy import PolicyToolBlocked
@@ -24,7 +25,7 @@ from runwire.protocol.events.shell import ShellCommand, ShellExited, ShellOutput
 from runwire.protocol.events.todo import TodoWriteUpdated
 from runwire.protocol.events.tool import ToolCancelled, ToolCompleted, ToolFailed, ToolInvoked
 from runwire.protocol.events.turn import TurnCompleted, TurnFailed
-from tests.agents.transcripts import breaches_of, items_of, transcripts
+from tests.agents.transcripts import breaches_of, items_of, kept, transcripts, watched
 
 Frame = dict[str, object]
 
@@ -599,3 +600,71 @@ def test_either_stream_is_known_by_its_first_frame() -> None:
     for frame in (_STARTED, {"type": "turn.started"}):
         dialect = make_dialect("codex", Telling(agent="codex"))
         assert dialect.feed(json.dumps(frame).encode(), 0).names == ("turn_start",)
+
+
+# What is not known.
+
+
+@pytest.mark.parametrize("stage", ["item.started", "item.updated", "item.completed"])
+def test_an_item_of_a_kind_that_nobody_knows_is_kept(stage: str) -> None:
+    items, _ = _told({"type": "turn.started"}, {"type": stage, "item": {"id": "i", "type": "brand_new"}})
+    assert kept(items) == ["no item is called 'brand_new'"]
+
+
+def test_an_item_that_only_warns_is_passed_over() -> None:
+    items, _ = _told({"type": "item.completed", "item": {"id": "i", "type": "error", "message": "x"}}, *_turn())
+    assert kept(items) == []
+
+
+@pytest.mark.parametrize(
+    ("frame", "why"),
+    [
+        (_item("started", type="brandNew"), "no item is called 'brandNew'"),
+        (_item("completed", type="brandNew"), "no item is called 'brandNew'"),
+        (_note("thread/brandNew"), "no notification is called 'thread/brandNew'"),
+        (_note("brand/new"), "no notification is called 'brand/new'"),
+        ({**_note("brand/new"), "id": 7}, "no request is called 'brand/new'"),
+    ],
+)
+def test_what_the_server_says_and_nobody_knows_is_kept(frame: Frame, why: str) -> None:
+    items, _ = _told(_STARTED, frame, _COMPLETED)
+    assert kept(items) == [why]
+
+
+@pytest.mark.parametrize("method", ["thread/readState/changed", "account/rateLimits/updated", "turn/diff/updated"])
+def test_what_the_server_says_and_what_tells_nothing_is_passed_over(method: str) -> None:
+    items, _ = _told(_STARTED, _note(method), _item("completed", type="contextCompaction"), _COMPLETED)
+    assert kept(items) == []
+
+
+def test_a_turn_that_ends_nobody_knows_how_has_not_succeeded() -> None:
+    items, outcome = _told(_STARTED, _note("turn/completed", turn={"id": "u1", "status": "evaporated"}))
+    assert kept(items) == ["no end of a turn is called 'evaporated'"]
+    assert outcome == Failed("agent_error", "the turn ended as 'evaporated'")
+
+
+def test_the_pane_waits_no_longer_once_a_request_is_resolved() -> None:
+    asked: Frame = {**_note("item/commandExecution/requestApproval", itemId="c1", command="make"), "id": 0}
+    resolved = _note("serverRequest/resolved", requestId=0)
+    frames = [_STARTED, _command("started"), asked, resolved]
+    assert [state for _, state in watched("codex", _raw(frames))] == ["working", "working", "blocked", "working"]
+
+
+def test_a_turn_that_was_interrupted_is_no_error_in_the_pane() -> None:
+    interrupted = _note("turn/completed", turn={"id": "u1", "status": "interrupted"})
+    failed = _note("error", error={"message": "stream broke"}, willRetry=False)
+    assert watched("codex", _raw([_STARTED, failed, interrupted]))[-1] == ("turn_end+agent_end", "done")
+
+
+def test_an_end_comes_from_the_state_before_it() -> None:
+    asked: Frame = {**_note("item/commandExecution/requestApproval", itemId="c1", command="make"), "id": 0}
+    interrupted = _note("turn/completed", turn={"id": "u1", "status": "interrupted"})
+    waiting, _ = _told(_STARTED, _command("started"), asked, interrupted)
+    working, _ = _told(_STARTED, interrupted)
+    never, _ = _told(_note("thread/started", thread={"id": "t"}))
+    broken, _ = _told(_STARTED)
+    changes = [
+        [(one.from_, one.to) for one in items if isinstance(one, AgentStateChanged)]
+        for items in (waiting, working, never, broken)
+    ]
+    assert changes == [[("blocked", "done")], [("working", "done")], [("idle", "done")], [("working", "error")]]

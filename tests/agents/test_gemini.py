@@ -21,7 +21,7 @@ from runwire.protocol.events.shell import ShellExited, ShellOutputChunk
 from runwire.protocol.events.todo import TodoWriteUpdated
 from runwire.protocol.events.tool import ToolCompleted, ToolFailed, ToolInvoked
 from runwire.protocol.events.turn import TurnCompleted, TurnFailed
-from tests.agents.transcripts import FOLDER, Transcript, breaches_of, items_of, transcripts
+from tests.agents.transcripts import FOLDER, Transcript, breaches_of, items_of, kept, transcripts, watched
 
 Line = dict[str, object]
 Kind = TypeVar("Kind")
@@ -281,3 +281,30 @@ def test_the_big_output_is_told_whole() -> None:
     assert "".join(one.data for one in of(items, ShellOutputChunk)) == "\n".join(
         str(number) for number in range(1, 30001)
     )
+
+
+# What is not known.
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ({"type": "message", "role": "system", "content": "x"}, "no role is called 'system'"),
+        ({"type": "error", "severity": "brand_new", "message": "x"}, "no severity is called 'brand_new'"),
+    ],
+)
+def test_what_is_of_a_kind_that_nobody_knows_is_kept(line: Line, why: str) -> None:
+    items, outcome = told(INIT, USER, line, says("Hi."), result())
+    assert kept(items) == [why]
+    assert outcome == Finished("Hi.")
+
+
+def test_what_ended_nobody_knows_how_has_not_succeeded() -> None:
+    items, outcome = told(INIT, USER, uses("glob"), returns("glob", status="brand_new"), result("brand_new"))
+    assert kept(items) == ["no status of a result is called 'brand_new'", "no status of a run is called 'brand_new'"]
+    assert len(of(items, ToolFailed)) == 1
+    assert isinstance(outcome, Failed)
+
+
+def test_a_role_that_nobody_knows_has_no_name_in_the_pane() -> None:
+    assert watched("gemini", raw([INIT, {"type": "message", "role": "system"}]))[-1] == ("-", "idle")

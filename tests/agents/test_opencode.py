@@ -15,7 +15,7 @@ from runwire.agents.opencode.serve import ServeDialect
 from runwire.host import Answer, Failed, Finished
 from runwire.protocol.events.agent import AgentUnparsed
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved
-from runwire.protocol.events.assistant import AssistantFinalAnswer, AssistantTextComplete
+from runwire.protocol.events.assistant import AssistantFinalAnswer, AssistantTextComplete, AssistantToolCallProposed
 from runwire.protocol.events.cost import CostTick
 from runwire.protocol.events.error import ErrorUpstream
 from runwire.protocol.events.policy import PolicyToolBlocked
@@ -24,7 +24,7 @@ from runwire.protocol.events.todo import TodoWriteUpdated
 from runwire.protocol.events.tool import ToolCancelled, ToolCompleted, ToolFailed, ToolInvoked, ToolTimedOut
 from runwire.protocol.events.turn import TurnCompleted, TurnFailed, TurnStarted
 from runwire.protocol.events.user import UserMessage
-from tests.agents.transcripts import breaches_of, items_of
+from tests.agents.transcripts import breaches_of, items_of, kept, watched
 
 Frame = dict[str, object]
 _OK = StreamEnd(exit_code=0)
@@ -434,7 +434,7 @@ def test_an_event_that_nobody_knows_is_kept() -> None:
     ("frame", "names"),
     [
         (_START, ("turn_start",)),
-        (_event("session.idle"), ("agent_end",)),
+        (_event("session.error", error={"name": "APIError"}), ("error",)),
     ],
 )
 def test_a_stream_is_known_by_its_first_frame(frame: Frame, names: Sequence[str]) -> None:
@@ -490,3 +490,55 @@ def test_the_other_requests_are_what_the_server_takes() -> None:
     assert requests.summarize("s", provider="p", model="m").body == {"providerID": "p", "modelID": "m"}
     assert requests.answers("q", [["red"]]) == Request("POST", "/question/q/reply", {"answers": [["red"]]})
     assert requests.refusal("q") == Request("POST", "/question/q/reject")
+
+
+# What is not known.
+
+
+@pytest.mark.parametrize("status", ["brand_new", "running", ""])
+def test_a_call_that_ended_nobody_knows_how_is_not_told_as_completed(status: str) -> None:
+    items, _ = _told(_START, _use("bash", {"status": status, "input": {"command": "x"}, "output": "y"}), _finish())
+    assert kept(items) == [f"no status of a call is called {status!r}"]
+    assert [item.tool_call_id for item in items if isinstance(item, AssistantToolCallProposed)] == ["c"]
+    assert not [item for item in items if isinstance(item, (ToolInvoked, ToolCompleted, ToolFailed))]
+
+
+@pytest.mark.parametrize(
+    ("frame", "why"),
+    [
+        (_part("p9", "brand-new"), "no part is called 'brand-new'"),
+        (_tool("brand_new"), "no status of a call is called 'brand_new'"),
+        (_event("session.brand_new"), "no event is called 'session.brand_new'"),
+        (_event("message.brand_new"), "no event is called 'message.brand_new'"),
+        (_event("session.status", status={"type": "brand_new"}), "no status of a session is called 'brand_new'"),
+        (_event("message.updated", info={"id": "m9", "role": "brand_new"}), "no role is called 'brand_new'"),
+        (_event("message.part.delta", field="brand_new", delta="x"), "no field of a part is called 'brand_new'"),
+    ],
+)
+def test_what_is_of_a_kind_that_nobody_knows_is_kept(frame: Frame, why: str) -> None:
+    items, _ = _told(*_asks(), frame, _IDLE)
+    assert kept(items) == [why]
+    assert not [item for item in items if isinstance(item, ToolCompleted)]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [_event("session.diff"), _event("plugin.added"), _event("file.edited"), _part("p9", "patch"), _tool("pending")],
+)
+def test_what_tells_nothing_is_passed_over(frame: Frame) -> None:
+    items, _ = _told(*_asks(), frame, _IDLE)
+    assert kept(items) == []
+
+
+def test_a_session_ends_once_in_the_pane_however_often_it_is_idle() -> None:
+    frames = [_IDLE, *_asks(), _part("p1", "step-start"), _IDLE, _IDLE, *_asks("more", "u2"), _IDLE]
+    raw = b"".join(json.dumps(frame).encode() + b"\n" for frame in frames)
+    names = [name for (name, _), frame in zip(watched("opencode", raw), frames, strict=True) if frame is _IDLE]
+    assert names == ["-", "agent_end", "-", "agent_end"]
+
+
+def test_what_was_aborted_is_no_error_in_the_pane() -> None:
+    aborted = _event("session.error", error={"name": "MessageAbortedError"})
+    frames = [*_asks(), _part("p1", "step-start"), aborted, _IDLE]
+    raw = b"".join(json.dumps(frame).encode() + b"\n" for frame in frames)
+    assert watched("opencode", raw)[-2:] == [("-", "working"), ("agent_end", "done")]

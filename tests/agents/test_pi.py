@@ -21,7 +21,7 @@ from runwire.protocol.events.error import ErrorUpstream
 from runwire.protocol.events.shell import ShellExited, ShellOutputChunk
 from runwire.protocol.events.tool import ToolCancelled, ToolCompleted, ToolFailed, ToolTimedOut
 from runwire.protocol.events.turn import TurnCompleted, TurnFailed, TurnStarted
-from tests.agents.transcripts import FOLDER, Transcript, breaches_of, items_of, transcripts
+from tests.agents.transcripts import FOLDER, Transcript, breaches_of, items_of, kept, transcripts, watched
 
 Line = dict[str, object]
 Kind = TypeVar("Kind")
@@ -732,3 +732,73 @@ def test_junk_harms_nothing(junk: bytes) -> None:
     assert (
         breaches_of("pi", [raw(START), junk + b"\n", raw([*answer(), turn_end(), {"type": "agent_end"}]), junk]) == []
     )
+
+
+# What is not known.
+
+
+def update(kind: str) -> Line:
+    return {"type": "message_update", "assistantMessageEvent": {"type": kind, "contentIndex": 0, "delta": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (update("brand_new"), "no piece of a message is called 'brand_new'"),
+        ({"type": "message_start", "message": {"role": "brand_new"}}, "no role is called 'brand_new'"),
+        ({"type": "message_end", "message": {"role": "brand_new"}}, "no role is called 'brand_new'"),
+        (answer(content=[{"type": "brand_new"}])[1], "no block is called 'brand_new'"),
+        (
+            {"type": "message_end", "message": {"role": "user", "content": [{"type": "brand_new"}]}},
+            "no block is called 'brand_new'",
+        ),
+        (
+            {"type": "tool_execution_end", "toolCallId": "c1", "result": {"content": [{"type": "brand_new"}]}},
+            "no block is called 'brand_new'",
+        ),
+        (
+            {"type": "extension_ui_request", "id": "e", "method": "brand_new"},
+            "no method of an extension is called 'brand_new'",
+        ),
+    ],
+)
+def test_what_is_of_a_kind_that_nobody_knows_is_kept(line: Line, why: str) -> None:
+    items, _ = told(*START, line)
+    assert kept(items) == [why]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *map(update, ("start", "text_start", "text_end", "toolcall_start", "toolcall_delta", "toolcall_end", "done")),
+        {"type": "message_start", "message": {"role": "toolResult"}},
+        {"type": "message_end", "message": {"role": "system", "content": "x"}},
+        {"type": "extension_ui_request", "id": "e", "method": "setStatus"},
+    ],
+)
+def test_what_tells_nothing_is_passed_over(line: Line) -> None:
+    items, _ = told(*START, line)
+    assert kept(items) == []
+
+
+def test_a_piece_that_nobody_knows_has_no_name_in_the_pane() -> None:
+    assert watched("pi", raw([*START, update("brand_new")]))[-1] == ("-", "working")
+
+
+def test_what_was_called_off_is_no_error_in_the_pane() -> None:
+    failed = [*answer("error", "503 overloaded"), turn_end("error", "503 overloaded")]
+    off: Line = {"type": "auto_retry_end", "success": False, "finalError": "Retry cancelled"}
+    rests: Line = {"type": "agent_end", "willRetry": True}
+    states = watched("pi", raw([*START, *failed, rests, off, {"type": "agent_settled", "aborted": True}]))
+    assert ("message_end+error", "error") in states
+    assert states[-1] == ("agent_end", "done")
+
+
+def test_what_a_failed_turn_has_read_from_a_cache_is_counted() -> None:
+    lines = [*START, *answer("error", "refused"), turn_end("error", "refused")]
+    usage = {"input": 10, "output": 2, "cacheRead": 90, "cost": {"total": 0.001}}
+    lines[3] = {**lines[3], "message": {**lines[3]["message"], "usage": usage}}  # type: ignore[dict-item] # a message
+    items, _ = told(*lines, {"type": "agent_end", "willRetry": False}, {"type": "agent_settled"})
+    assert [one.input_tokens for one in of(items, TurnFailed)] == [100]
+    ticks = of(items, CostTick)
+    assert [(one.cumulative_input_tokens, one.cumulative_cached_input_tokens) for one in ticks] == [(100, 90)]

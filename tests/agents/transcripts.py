@@ -10,8 +10,10 @@ import msgspec
 
 from runwire.agents.catalogue import make_dialect
 from runwire.agents.dialect import Body, Item, Outcome, Overspent, Question, Reply, StreamEnd, Telling
+from runwire.agents.glasspane import Pane
 from runwire.agents.normalising import Enveloper, Normaliser
 from runwire.ids import Ids
+from runwire.protocol.events.agent import AgentUnparsed
 from runwire.protocol.lifecycle import Breach, check
 from runwire.protocol.payload import Opaque, Payload
 
@@ -111,6 +113,18 @@ def envelopes_of(agent: str, pieces: Iterable[bytes]) -> list[bytes]:
 def breaches_of(agent: str, pieces: Iterable[bytes]) -> list[Breach]:
     """What is wrong with the log that a stream becomes: nothing, whatever the stream."""
     return list(check(envelopes_of(agent, pieces)))
+
+
+def kept(items: Iterable[Item]) -> list[str]:
+    """Why frames were kept as they came, of those that were."""
+    return [item.error for item in items if isinstance(item, AgentUnparsed)]
+
+
+def watched(agent: str, raw: bytes) -> list[tuple[str, str]]:
+    """The names and the state of each frame in the pane."""
+    normaliser, pane = Normaliser(make_dialect(agent, Telling(agent=agent))), Pane()
+    lines = [*normaliser.watch(raw, _NOW_NS, pane), *normaliser.watch_end(_NOW_NS, pane)]
+    return [(line.split("\t")[1], line.split("\t")[2]) for line in lines if not line.startswith("-\t")]
 
 
 def told(items: Iterable[Item], outcome: Outcome) -> Iterator[str]:

@@ -111,6 +111,12 @@ def test_the_same_answer_twice_is_fine_and_another_is_status_5(waiting: Waiting)
     assert late.err.startswith("error: ")
 
 
+def test_the_beginning_of_an_id_is_enough_to_decide(waiting: Waiting) -> None:
+    assert waiting.decide("deny", waiting.approval_id[:12]).status == 0
+    (row,) = rows(waiting.decide("--json", "approvals", "--all", "--run", "run_"))
+    assert (row["approval_id"], row["status"]) == (waiting.approval_id, "denied")
+
+
 @pytest.mark.parametrize("verb", ["approve", "deny"])
 def test_an_approval_that_is_not_there_is_status_4(shell: Shell, tmp_path: Path, verb: str) -> None:
     ended = shell.runwire("--data", str(tmp_path / "data"), verb, "appr_01JC0000000000000000000001")

@@ -105,3 +105,14 @@ async def test_a_list_that_makes_no_sense_is_refused(gateway: Served, path: str,
     response = await gateway.http.get(V1 + path)
     assert response.status_code == status
     assert error_of(response)["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("beginning", "found"),
+    [("run_1", ["run_12", "run_1"]), ("run_12", ["run_12"]), ("run_", ["run_2", "run_12", "run_1"]), ("run_%", [])],
+)
+async def test_runs_are_found_by_the_beginning_of_their_ids(gateway: Served, beginning: str, found: list[str]) -> None:
+    for run_id in ("run_1", "run_12", "run_2"):
+        await gateway.run(run_id=run_id)
+    listed = (await gateway.http.get(f"{V1}/runs", params={"id_prefix": beginning})).json()
+    assert [run["run_id"] for run in listed["data"]] == found

@@ -15,6 +15,8 @@ class Questions:
         self._telling = telling
         self._told = told
         self._open: dict[str, Question] = {}
+        self._named: dict[str, str] = {}
+        """Our ids of the questions that are open."""
         self._decided: set[str] = set()
         """Those of the open ones that were decided, though nothing tells yet how."""
 
@@ -26,9 +28,9 @@ class Questions:
     def __bool__(self) -> bool:
         return len(self._open) > len(self._decided)
 
-    def go_on(self) -> None:
-        """The agent goes on, so it does not wait any more; how was decided is yet to be seen."""
-        self._decided.update(self._open)
+    def go_on(self, question_id: str | None = None) -> None:
+        """The agent does not wait any more, for a question or for all; how was decided is yet to be seen."""
+        self._decided.update(one for one in self._open if question_id in {None, one})
 
     def wait_on(self) -> None:
         """It waits still, or again."""
@@ -37,6 +39,10 @@ class Questions:
     def get(self, question_id: str) -> Question | None:
         """A question that is open."""
         return self._open.get(question_id)
+
+    def told_as(self, question_id: str) -> str:
+        """The id that an open question has in the log."""
+        return self._named.get(question_id, question_id)
 
     def of_call(self, tool_call_id: str) -> Question | None:
         """The open question about a call."""
@@ -51,9 +57,11 @@ class Questions:
         if self._telling.driven:
             self._told.say(question)
             return
+        make = self._telling.approval_id
+        self._named[question.question_id] = question.question_id if make is None else make()
         self._told.say(
             ApprovalRequested(
-                approval_id=question.question_id,
+                approval_id=self.told_as(question.question_id),
                 tool_call_id=question.tool_call_id,
                 kind=question.tool_name,
                 summary=question.summary,
@@ -70,7 +78,10 @@ class Questions:
         if question is not None and not self._telling.driven:
             self._told.say(
                 ApprovalResolved(
-                    approval_id=question_id, decision="approved" if allowed else "denied", by=by, comment=comment
+                    approval_id=self._named.pop(question_id, question_id),
+                    decision="approved" if allowed else "denied",
+                    by=by,
+                    comment=comment,
                 )
             )
         return question

@@ -1,5 +1,6 @@
 """Who speaks which dialect: one line an agent."""
 
+import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import MappingProxyType
@@ -23,7 +24,19 @@ _DIALECTS: Mapping[str, str] = MappingProxyType(
         "agno": "runwire.agents.agno.dialect:AgnoDialect",
     }
 )
-_ALIASES: Mapping[str, str] = MappingProxyType({"claude-code": "claude", "gemini-cli": "gemini"})
+_ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "claude-code": "claude",
+        "codex-app-server": "codex",
+        "codex-exec": "codex",
+        "gemini-cli": "gemini",
+        "gemini-acp": "acp",
+        "opencode-acp": "acp",
+        "opencode-run": "opencode",
+        "opencode-serve": "opencode",
+    }
+)
+_VERSION = re.compile(r"-v?\d[\w.+-]*\Z", re.ASCII)
 _FAMILIES = ("acp", "agno")
 """Agents that are named `family:name`: one dialect, many of them."""
 
@@ -35,7 +48,9 @@ def names() -> tuple[str, ...]:
 
 def dialect_of(agent: str) -> str:
     """The name of the dialect that an agent of this name speaks; a name that nobody knows is an AgentUnknown."""
-    name = _ALIASES.get(agent, agent)
+    # A release may stand behind the name, as in `pi-0.87.1`: every dialect reads all of its releases.
+    name = _VERSION.sub("", agent)
+    name = _ALIASES.get(name, name)
     family = name.partition(":")[0]
     if family in _FAMILIES:
         name = family

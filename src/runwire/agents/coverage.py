@@ -65,7 +65,7 @@ _AGENTS: Mapping[str, str] = MappingProxyType(
         "artifact.created": "native",
         "artifact.referenced": "native",
         "artifact.updated": "native",
-        "assistant.thinking_delta": "native pi claude acp agno",
+        "assistant.thinking_delta": "native pi claude codex opencode acp agno",
         "assistant.thinking_complete": "native pi claude codex opencode acp agno",
         "assistant.tool_input_delta": "native",
         "assistant.media": "native",

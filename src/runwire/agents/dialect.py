@@ -42,6 +42,8 @@ class Telling:
     budget_micros_usd: int | None = None
     spent_before_micros_usd: int = 0
     price: Price | None = None
+    approval_id: Callable[[], str] | None = None
+    """Makes the ids of the approvals that are told of what is watched; the agent's own are used when None."""
     session: Mapping[str, str] = field(default_factory=dict)
     """Ids of the agent's own that an earlier stay left, for agents that take up where they were."""
 

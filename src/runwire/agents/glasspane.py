@@ -6,7 +6,7 @@
 | message_update, message_end, turn_end,           | working, but for an error, which only another turn or message lifts  |
 | tool_execution_start / _update / _end            |                                                                      |
 | error                                            | error                                                                |
-| agent_end                                        | done, but for an error                                               |
+| agent_end                                        | done, but for an error of work that nobody cancelled                 |
 | none                                             | unchanged                                                            |
 
 While the agent waits for a decision it is blocked, whatever else it says.
@@ -57,13 +57,13 @@ class Pane:
         """What the agent is doing."""
         return "blocked" if self._is_blocked else self._state
 
-    def step(self, names: Sequence[str], *, is_blocked: bool) -> AgentState:
-        """Take the names of the next frame, and whether the agent waits for a decision after it."""
+    def step(self, names: Sequence[str], *, is_blocked: bool, is_cancelled: bool = False) -> AgentState:
+        """Take the names of the next frame, and whether the agent waits for a decision after it, or was cancelled."""
         if self._is_blocked and not is_blocked and self._state in {"idle", "blocked"}:
             self._state = "working"
         self._is_blocked = is_blocked
         for name in names:
-            self._state = _after(self._state, name)
+            self._state = "done" if is_cancelled and name == AGENT_END else _after(self._state, name)
         return self.state
 
 

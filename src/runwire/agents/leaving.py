@@ -3,16 +3,30 @@
 from runwire.agents.dialect import Cancelled, Outcome, StreamEnd
 from runwire.agents.tools import ToolEnding, line
 from runwire.host import Failed, Finished
+from runwire.protocol.events.agent import AgentState, AgentStateChanged
 
 
-def left_off(end: StreamEnd, *, begun: bool) -> Outcome:
-    """What became of the work when the stream just ended; `begun` says whether any was asked for."""
+def left_off(end: StreamEnd, *, begun: bool, understood: bool) -> Outcome:
+    """What became of the work when the stream just ended.
+
+    `begun` says whether any was asked for, `understood` whether the agent said anything that made sense.
+    """
     if end.lost:
         return Failed("stream_lost", end.lost, retriable=True)
     how = _how(end)
+    if not understood:
+        return Failed("agent_exited", f"the agent said nothing that could be understood{how}")
     if not begun and not how:
         return Finished()
     return Failed("agent_exited", f"the agent ended without saying how{how}", retriable=True)
+
+
+def change_of(outcome: Outcome, *, begun: bool, blocked: bool) -> AgentStateChanged:
+    """How the state of an agent changes with the end of its work."""
+    before: AgentState = "blocked" if blocked else "working" if begun else "idle"
+    if isinstance(outcome, Failed):
+        return AgentStateChanged(from_=before, to="error", reason=line(outcome.message))
+    return AgentStateChanged(from_=before, to="done", reason="")
 
 
 def left_open(outcome: Outcome) -> ToolEnding:

@@ -53,7 +53,8 @@ class Normaliser:
         seen = self.dialect.feed(data, at_ns, name)
         teller = self.dialect.teller
         pane.malformed += sum(1 for item in teller.take() if _is_unparsed(item))
-        state = pane.step(seen.names, is_blocked=bool(teller.questions))
+        is_cancelled = isinstance(teller.outcome, Cancelled)
+        state = pane.step(seen.names, is_blocked=bool(teller.questions), is_cancelled=is_cancelled)
         return shown(seen.raw_type, seen.names, state)
 
 

@@ -10,14 +10,15 @@ from msgspec import UNSET
 
 from runwire.agents.asking import Questions
 from runwire.agents.dialect import Body, Cancelled, Item, Outcome, Question, Reply, StreamEnd, Telling, Usage
-from runwire.agents.leaving import left_off, left_open
+from runwire.agents.kept import kept, no_such
+from runwire.agents.leaving import change_of, left_off, left_open
 from runwire.agents.money import NOTHING, Money
 from runwire.agents.told import Told
-from runwire.agents.tools import Stream, ToolCall, ToolEnding, Tools, line
+from runwire.agents.tools import Stream, ToolCall, ToolEnding, Tools
 from runwire.agents.words import Key, Words
 from runwire.host import Failed, Finished
 from runwire.protocol.catalogue import may_emit
-from runwire.protocol.events.agent import LATE, AgentState, AgentStateChanged, AgentUnparsed
+from runwire.protocol.events.agent import LATE
 from runwire.protocol.events.assistant import AssistantFinalAnswer
 from runwire.protocol.events.error import ErrorUpstream
 from runwire.protocol.events.experimental import AssistantThinkingDelta
@@ -25,9 +26,6 @@ from runwire.protocol.events.policy import PolicyToolBlocked
 from runwire.protocol.events.turn import TurnCompleted, TurnFailed, TurnStarted
 from runwire.protocol.events.user import UserMessage
 from runwire.protocol.payload import Opaque, Payload
-
-RAW_MAX = 64 * 1024
-"""The most characters that are kept of a frame which nothing understands."""
 
 _FINAL_MAX = 500
 
@@ -58,7 +56,9 @@ class Teller:
         self._thinks = may_emit(AssistantThinkingDelta.type, telling.experimental)
         self.is_late = False
         """Whether the frame at hand came after the end of what it is about."""
+        self._strange, self._was_blocked = "", False
         self._now_ns = 0
+        self._understood = self._makes_sense = False
 
     # What came of it.
 
@@ -73,7 +73,9 @@ class Teller:
     def begin_frame(self, at_ns: int) -> None:
         """A frame has come, at this moment."""
         self._now_ns = at_ns
-        self.is_late = False
+        self._understood = self._understood or self._makes_sense
+        self._makes_sense = True
+        self.is_late, self._strange, self._was_blocked = False, "", False
 
     @property
     def turn_index(self) -> int:
@@ -101,19 +103,21 @@ class Teller:
         if self._over():
             return
         self.begun = True
-        self._close_all(outcome)
-        self.outcome = outcome
-        if not self.telling.driven:
-            to: AgentState = "error" if isinstance(outcome, Failed) else "done"
-            reason = line(outcome.message) if isinstance(outcome, Failed) else ""
-            self._told.say(AgentStateChanged(from_="working", to=to, reason=reason))
+        self._end_with(outcome)
 
     def end(self, end: StreamEnd) -> Outcome:
         """The stream is over: close what is open, and say how it all ended."""
-        outcome = self.outcome or self.cancelling or left_off(end, begun=self.begun)
+        outcome = self.outcome or self.cancelling or left_off(end, begun=self.begun, understood=self._understood)
+        if self.outcome is None:
+            self._end_with(outcome)
+        return outcome
+
+    def _end_with(self, outcome: Outcome) -> None:
+        change = change_of(outcome, begun=self.begun, blocked=self._was_blocked or bool(self.questions))
         self._close_all(outcome)
         self.outcome = outcome
-        return outcome
+        if not self.telling.driven:
+            self._told.say(change)
 
     def _close_all(self, outcome: Outcome) -> None:
         self.words.close()
@@ -318,6 +322,7 @@ class Teller:
 
     def answered(self, question_id: str, *, allowed: bool, by: str = "operator", comment: str = "") -> Question | None:
         """A decision was taken; the question, if it was open. Driven, the run has told of the decision already."""
+        self._was_blocked = self._was_blocked or bool(self.questions)
         return self.questions.answer(question_id, allowed=allowed, by=by, comment=comment)
 
     # Everything else.
@@ -357,17 +362,22 @@ class Teller:
         if self.telling.driven:
             self._told.say(Reply(data))
 
-    def late(self, raw: bytes) -> None:
-        """A frame that came after the end of what it is about: kept as it came."""
-        self.unparsed(raw, f"{LATE}the agent had ended already")
+    def unknown(self, what: str, kind: str) -> None:
+        """The frame at hand holds something of a kind that is not known."""
+        self._strange = self._strange or no_such(what, kind)
+
+    def keep(self, raw: bytes) -> bool:
+        """Keep the frame at hand as it came if not all of it was known, or if it was late; True when it was late."""
+        if self.is_late:
+            self.unparsed(raw, f"{LATE}the agent had ended already")
+        elif self._strange:
+            self.unparsed(raw, self._strange)
+        return self.is_late
 
     def unparsed(self, raw: bytes, error: str) -> None:
         """A frame that nothing understands: kept as it came."""
-        text = raw[: RAW_MAX * 4].decode("utf-8", "replace")
-        if len(raw) > len(text.encode()) or len(text) > RAW_MAX:
-            error = f"{error}; the first {RAW_MAX} characters of {len(raw)} bytes are kept"
-            text = text[:RAW_MAX]
-        self._told.say(AgentUnparsed(raw=text, error=error))
+        self._makes_sense = False
+        self._told.say(kept(raw, error))
 
     # Within.
 

@@ -241,6 +241,8 @@ class Visit:
         rest, outcome = self._normaliser.end(end, self._clock.now_ns())
         await self._act(rest, None)
         await self._look(self._last_call or None)
+        if self._failure is None and not self._has_asked and not isinstance(outcome, Failed):
+            return Failed("agent_exited", "the agent ended before it could be asked anything", retriable=True)
         return self._failure or _ended(outcome)
 
     async def _tool_ended(self, ended: Ended) -> None:

@@ -56,7 +56,9 @@ class Words:
         streamed = self._pieces is not None and self._is_thought is is_thought
         self.close()
         if not streamed:
-            self._complete(text, is_thought=is_thought)
+            # All of it is one piece, so that its pieces are the text for whoever reads only those.
+            self.begin(text, None, is_thought=is_thought)
+            self.close()
 
     def close(self) -> None:
         """Nothing more will come of the open block."""

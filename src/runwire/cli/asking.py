@@ -5,6 +5,11 @@ import os
 import sys
 from contextlib import suppress
 
+import msgspec
+from msgspec import UnsetType
+
+from runwire.cli.deciding import ANSWERS, NotEdited, decide
+from runwire.cli.lines import plain
 from runwire.client.client import Client
 from runwire.errors import RunwireError
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved, ApprovalTimedOut
@@ -54,22 +59,31 @@ class Asker:
             self._task = asyncio.get_running_loop().create_task(self._ask(question))
 
     async def _ask(self, question: ApprovalRequested) -> None:
+        arguments = None if isinstance(question.input, UnsetType) else question.input
         while True:
-            sys.stderr.write("approve? [y]es / [n]o / [s]top the run: ")
+            sys.stderr.write("approve? [y]es / [n]o / [e]dit / [a]lways / [s]top the run / [?] more: ")
             sys.stderr.flush()
-            answer = (await _line()).strip().lower()
+            answer = (await _line()).strip().lower()[:1]
+            if answer == "?":
+                _explain(question)
+            if answer not in ANSWERS:
+                continue
             try:
-                if answer in {"y", "yes"}:
-                    await self._client.approve(question.approval_id)
-                elif answer in {"n", "no"}:
-                    await self._client.deny(question.approval_id)
-                elif answer in {"s", "stop"}:
-                    await self._client.deny(question.approval_id, stop=True)
-                else:
-                    continue
+                await decide(self._client, question.approval_id, answer, arguments)
+            except NotEdited as error:
+                sys.stderr.write(f"error: {error.message}\n")
+                continue
             except RunwireError as error:
                 sys.stderr.write(f"error: {error.message}\n")
             return
+
+
+def _explain(question: ApprovalRequested) -> None:
+    """Say why it is asked, and exactly what would be done."""
+    lines = [question.policy_reason]
+    if not isinstance(question.input, UnsetType):
+        lines += msgspec.json.format(msgspec.json.encode(question.input), indent=2).decode().split("\n")
+    sys.stderr.write("".join(f"  {plain(line)}\n" for line in lines))
 
 
 async def _line() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from runwire.cli.options import Options
 from runwire.cli.reaching import reached_or_embedded
+from runwire.client.naming import run_named
 from runwire.errors import NotFound
 
 STANDARD = "-"
@@ -35,6 +36,16 @@ def blocks_of(source: str) -> AsyncGenerator[bytes]:
     return _standard_input() if source == STANDARD else _file(source)
 
 
+def require_file(source: str) -> None:
+    """Refuse a file that cannot be read, before anything is begun with it."""
+    if source != STANDARD:
+        try:
+            with open(source, "rb"):
+                return
+        except OSError as error:
+            raise FileNotThere(source, error.strerror or str(error)) from error
+
+
 async def lines_of(blocks: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
     """The lines of some bytes, split at newlines and nowhere else."""
     held: list[bytes] = []
@@ -55,7 +66,7 @@ async def log_of(source: str, options: Options) -> AsyncGenerator[bytes]:
             yield line
         return
     async with reached_or_embedded(options) as client:
-        async for line in client.export(source):
+        async for line in client.export(await run_named(client, source)):
             yield line
 
 
@@ -70,7 +81,8 @@ async def _file(path: str) -> AsyncGenerator[bytes]:
 
 async def _standard_input() -> AsyncGenerator[bytes]:
     mode = os.fstat(sys.stdin.fileno()).st_mode
-    if stat.S_ISREG(mode):
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or sys.stdin.isatty()):
+        # A file, or a device such as /dev/null: it never keeps anybody waiting, and no loop can watch it.
         while block := sys.stdin.buffer.read(_BLOCK_BYTES):
             yield block
         return

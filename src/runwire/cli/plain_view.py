@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from runwire.cli.lines import plain
-from runwire.cli.tables import dollars
+from runwire.client.render.money import dollars
 from runwire.protocol.catalogue import decode_payload
 from runwire.protocol.envelope import data_of, type_of
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved, ApprovalTimedOut

@@ -39,6 +39,11 @@ def coloured(*, no_color: bool) -> bool:
     return not no_color and not os.environ.get("NO_COLOR") and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
+def drawable(*, no_color: bool) -> bool:
+    """Whether stdout is a terminal that can be drawn on: one with colours that takes every character."""
+    return coloured(no_color=no_color) and (sys.stdout.encoding or "").replace("-", "").lower() == "utf8"
+
+
 def width() -> int | None:
     """How many characters fit on a line: as COLUMNS says or the terminal is; None where nobody looks at lines."""
     if not os.environ.get("COLUMNS") and not sys.stdout.isatty():

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,9 @@ from runwire.cli import statuses
 from runwire.cli.options import Group, Options
 from runwire.errors import RunwireError
 from runwire.version import VERSION
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ COMMANDS: Sequence[Entry] = (
     Entry("watch", "Print events of some or all runs as they happen.", "watch"),
     Entry("runs", "List runs, newest first.", "runs"),
     Entry("show", "Show one run.", "show"),
+    Entry("top", "See and steer all runs, full screen.", "top"),
     Entry("say", "Say something to a live run.", "say"),
     Entry("cancel", "End a run.", "cancel"),
     Entry("resume", "Go on in a new run from a place in an old one.", "resume"),
@@ -69,13 +74,16 @@ COMMANDS: Sequence[Entry] = (
     Entry("normalize", "Turn an agent's own stream into ours; stores nothing.", "normalize"),
     Entry("ingest", "Keep the stream of an agent that runs elsewhere.", "ingest"),
     Entry("schema", "Print the schema of the events.", "schema"),
+    Entry("conformance", "Hold a server to the protocol.", "conformance"),
     Entry("token", "Make, list and revoke tokens.", "token"),
     Entry("prune", "Remove old events.", "prune"),
     Entry("backup", "Copy the whole store, also while it is in use.", "backup"),
     Entry("restore", "Put a backup in the place of the store.", "restore"),
     Entry("doctor", "Check this machine and say what to do.", "doctor"),
+    Entry("completion", "Teach a shell to complete commands and ids.", "completion"),
 )
 
+COMPLETING = "_RUNWIRE_COMPLETE"
 _EPILOG = """\b
 Exit status:
   0  done                       3  cannot reach the gateway
@@ -83,12 +91,16 @@ Exit status:
   2  wrong usage                5  conflict
                               130  interrupted
 
+Ids can be shortened to a beginning that no other has. At a terminal tables fit its width, with short ids, relative times and
+colour (not with NO_COLOR or --no-color); a pipe gets whole ids and absolute times. Data goes to stdout, talk to stderr.
+
 \b
 Examples:
   runwire up                        start the gateway
   runwire run "make the tests pass" have something done, and see it done
   runwire approvals                 what waits for a decision
   runwire watch --all               see everything that happens
+  runwire audit --grep "rm -rf"     who did that, and with whose permission
   runwire export RUN -o run.jsonl   keep a run in a file
   runwire verify run.jsonl          prove that nothing was changed"""
 
@@ -108,6 +120,14 @@ class Program(Group):
         """List the commands from the table alone."""
         with formatter.section("Commands"):
             formatter.write_dl([(entry.name, entry.help) for entry in COMMANDS])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete names from the table alone, and options."""
+        from click.shell_completion import CompletionItem
+
+        fitting = (entry for entry in COMMANDS if entry.name.startswith(incomplete))
+        names = [CompletionItem(entry.name, help=entry.help) for entry in fitting]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
 def make_program() -> Program:
@@ -139,13 +159,21 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit status; whatever goes wrong is said on stderr in two lines at most."""
     try:
-        status = _called(arguments)
+        asked = os.environ.get(COMPLETING)
+        status = _called(arguments) if asked is None else _completed(asked)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read our output has had enough. That is how `| head` ends, and nobody's failure.
         _forget_stdout()
         return statuses.DONE
     return status
+
+
+def _completed(instruction: str) -> int:
+    """Answer a shell that wants to know what could follow; the line so far is in the environment."""
+    from click.shell_completion import shell_complete
+
+    return shell_complete(make_program(), {"obj": Options()}, "runwire", COMPLETING, instruction)
 
 
 def _called(arguments: Sequence[str]) -> int:

@@ -63,6 +63,17 @@ async def knowing(options: Options, run_id: str | None) -> AsyncGenerator[Client
 
 
 @asynccontextmanager
+async def look_in(options: Options) -> AsyncGenerator[Client | None]:
+    """As `reached_or_embedded`, but None where there is nothing yet: looking makes nothing."""
+    config = options.config()
+    if config.url is None and not (config.data / DATABASE_FILE).exists() and not await _answers(options, config):
+        yield None
+        return
+    async with reached_or_embedded(options) as client:
+        yield client
+
+
+@asynccontextmanager
 async def reached_or_working(options: Options, *, working: bool) -> AsyncGenerator[tuple[Client, bool]]:
     """As `reached_or_embedded`, but a gateway opened here can carry runs out; says whether it is one of those."""
     config = options.config()

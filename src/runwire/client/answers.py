@@ -39,6 +39,27 @@ class Run(Answer):
         return self.status in {"completed", "failed", "cancelled"}
 
 
+class Pane(Answer):
+    """One run at a glance."""
+
+    run_id: str
+    task_id: str | None = None
+    agent: str = ""
+    status: str = ""
+    state: str = ""
+    stalled: bool = False
+    attention: bool = False
+    reason: str = ""
+    doing: str = ""
+    since: str | None = None
+    last_event_type: str = ""
+    last_event_at: str = ""
+    head_sequence: int = -1
+    cost_micros_usd: int = 0
+    budget_micros_usd: int | None = None
+    malformed: int = 0
+
+
 class Task(Answer):
     """A task, and the last of its runs."""
 
@@ -60,6 +81,7 @@ class Approval(Answer):
     policy_reason: str = ""
     agent: str = ""
     input: dict[str, object] | None = None
+    needs_person: bool = False
     requested_at: str = ""
     expires_at: str | None = None
     by: str | None = None
@@ -188,6 +210,7 @@ class Artifact(Answer):
     produced_by_run_id: str | None = None
     target_path: str | None = None
     created_at: str = ""
+    reverted_at: str | None = None
     diff: str | None = None
 
 

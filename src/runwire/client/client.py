@@ -22,11 +22,11 @@ from runwire.client.answers import (
 )
 from runwire.client.calls import WORK_S, given, segment
 from runwire.client.connection import PREFIX, Call, Connection
-from runwire.client.cursors import Cursor, FeedCursor, RunCursor
+from runwire.client.cursors import Cursor, FeedCursor, PaneCursor, RunCursor
 from runwire.client.deciding import Deciding
 from runwire.client.exporting import Exporter, Wanted
 from runwire.client.following import Follower
-from runwire.client.items import Event, FeedItem, RunItem
+from runwire.client.items import Event, FeedItem, PaneItem, RunItem
 from runwire.client.patience import Patience
 from runwire.client.working import Working
 from runwire.protocol.envelope import sequence_of
@@ -123,6 +123,13 @@ class Client(Working, Deciding):
         async with aclosing(self._follower.follow(at)) as items:
             async for item in items:
                 yield item
+
+    def watch_panes(self) -> AsyncGenerator[PaneItem]:
+        """The pane of every run, and each again whenever it changes; it never ends by itself.
+
+        `PanesSynced` comes when all of them have been told, and once more after every connection that was lost.
+        """
+        return self._follower.follow(PaneCursor(f"{PREFIX}/panes/stream"))
 
     # Keeping house
 

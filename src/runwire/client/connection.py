@@ -65,7 +65,7 @@ class Connection:
             # Reading the certificate store takes a tenth of a second, which plain HTTP need not pay.
             verify=ssl.create_default_context() if self.url.startswith("https:") else False,
             # A proxy from the environment is for the world outside, not for this machine.
-            trust_env=not _is_local(self.url),
+            trust_env=not is_local(self.url),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
         )
 
@@ -152,7 +152,8 @@ class Connection:
         )
 
 
-def _is_local(url: str) -> bool:
+def is_local(url: str) -> bool:
+    """Whether an address means this machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True

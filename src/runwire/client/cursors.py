@@ -6,7 +6,8 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from runwire.client.items import Event, FeedEvent, FeedItem, FeedSynced, RunItem, Synced
+from runwire.client.answers import Pane
+from runwire.client.items import Event, FeedEvent, FeedItem, FeedSynced, PaneItem, PanesSynced, RunItem, Synced
 from runwire.client.sse import Frame, MalformedStream
 from runwire.errors import InvalidFilter
 from runwire.protocol import catalogue
@@ -53,6 +54,7 @@ class _FeedSynced(msgspec.Struct):
 
 _RUN_SYNCED = msgspec.json.Decoder(_RunSynced)
 _FEED_SYNCED = msgspec.json.Decoder(_FeedSynced)
+_PANE = msgspec.json.Decoder(Pane)
 
 
 class RunCursor:
@@ -130,6 +132,32 @@ class FeedCursor:
         return FeedEvent(frame.id, frame.data)
 
 
+class PaneCursor:
+    """The panes of all runs. There is no place to go on from: every connection begins with all of them."""
+
+    over = False
+
+    def __init__(self, path: str) -> None:
+        """Stand before the first pane."""
+        self._path = path
+        self._seen: set[str] = set()
+
+    def opening(self) -> Opening:
+        """Ask for every pane, and then for those that change."""
+        self._seen = set()
+        return Opening(self._path, {}, None)
+
+    def take(self, frame: Frame) -> PaneItem | None:
+        """Move past a frame."""
+        if frame.event == "synced":
+            return PanesSynced(frozenset(self._seen))
+        if frame.event != "pane":
+            return None
+        pane = _decoded(frame, _PANE)
+        self._seen.add(pane.run_id)
+        return pane
+
+
 def _compiled(types: str) -> Callable[[str], bool]:
     try:
         return type_filter(types)
@@ -141,7 +169,7 @@ def _decoded(frame: Frame, decoder: msgspec.json.Decoder[_T]) -> _T:
     try:
         return decoder.decode(frame.data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise MalformedStream(f"a synced frame cannot be read: {error}") from error
+        raise MalformedStream(f"a {frame.event} frame cannot be read: {error}") from error
 
 
 def _sequence(frame: Frame) -> int:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from runwire.client.answers import Pane
 from runwire.protocol.envelope import occurred_at_of, run_id_of, type_of
 
 
@@ -56,6 +57,13 @@ class FeedSynced:
 
 
 @dataclass(frozen=True, slots=True)
+class PanesSynced:
+    """Every pane there is has been handed out on this connection; those that were not among them are gone."""
+
+    run_ids: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Drop:
     """A stream broke off and is about to be taken up again."""
 
@@ -66,3 +74,4 @@ class Drop:
 
 RunItem = Event | Synced
 FeedItem = FeedEvent | FeedSynced
+PaneItem = Pane | PanesSynced

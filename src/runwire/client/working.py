@@ -6,6 +6,17 @@ import msgspec
 
 from runwire.client.answers import Listing, Run, Task, UsageReport
 from runwire.client.calls import Calls, given, segment
+from runwire.errors import Conflict
+
+
+class RunElsewhere(Conflict):
+    """The run was taken in from elsewhere and belongs to no task, so it can only be watched."""
+
+    code = "run_elsewhere"
+    hint = "speak to its agent where that runs"
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"{run_id} was taken in from elsewhere, so it can only be watched from here")
 
 
 class Working(Calls):
@@ -77,4 +88,6 @@ class Working(Calls):
 
 
 def _path(run: Run) -> str:
-    return f"/tasks/{segment(run.task_id or '-')}/runs/{segment(run.run_id)}"
+    if run.task_id is None:
+        raise RunElsewhere(run.run_id)
+    return f"/tasks/{segment(run.task_id)}/runs/{segment(run.run_id)}"

@@ -106,7 +106,12 @@ async def list_approvals(services: Services, call: Call) -> Response:
     task_id = call.path.get("task_id")
     if task_id is not None:
         await services.runtime.tasks.get(task_id)
-    which = ApprovalFilter(status=status, run_id=name(call, "run_id"), task_id=task_id or name(call, "task_id"))
+    which = ApprovalFilter(
+        status=status,
+        run_id=name(call, "run_id"),
+        task_id=task_id or name(call, "task_id"),
+        id_prefix=name(call, "id_prefix"),
+    )
     page = await services.runtime.approvals.list(
         which,
         None if cursor is None else number_cursor(cursor),

@@ -87,6 +87,7 @@ async def list_artifacts(services: Services, call: Call) -> Response:
         run_id=name(call, "run_id"),
         task_id=name(call, "task_id"),
         status=_one_of("status", query.get("status"), STATUSES),
+        id_prefix=name(call, "id_prefix"),
     )
     most = limit(call, default=LIMIT_DEFAULT, maximum=LIMIT_MAX)
     cursor = None if "cursor" not in query else number_cursor(query["cursor"])

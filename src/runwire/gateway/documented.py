@@ -36,6 +36,7 @@ def named(name: str, about: str) -> Parameter:
     return Parameter(name, about, {"type": "string", "minLength": 1, "maxLength": 128})
 
 
+ID_PREFIX = named("id_prefix", "Those whose id begins so only.")
 _PLACE: Schema = {"type": "string", "pattern": "^[0-9]{1,18}$"}
 CURSOR = Parameter("cursor", "Where an earlier answer ended, as it said.", _PLACE)
 _FEED_PLACE: Schema = {"type": "string", "pattern": "^AQ[A-Za-z0-9_-]{10}$"}
@@ -71,6 +72,7 @@ RUNS_PARAMETERS = (
     Parameter("status", "Runs of this status only.", {"type": "string", "enum": sorted(runs.STATUSES)}),
     named("session_id", "Runs of this session only."),
     named("agent", "Runs of this agent only."),
+    ID_PREFIX,
     at_most(runs.LIMIT_DEFAULT, runs.LIMIT_MAX),
     CURSOR,
 )
@@ -79,6 +81,7 @@ ARTIFACTS_PARAMETERS = (
     named("run_id", "Artifacts of this run only."),
     named("task_id", "Artifacts of this task only."),
     Parameter("status", "Patches of this status only.", {"type": "string", "enum": sorted(STATUSES)}),
+    ID_PREFIX,
     at_most(artifacts.LIMIT_DEFAULT, artifacts.LIMIT_MAX),
     CURSOR,
 )

@@ -2,7 +2,7 @@
 
 from runwire import errors
 from runwire.gateway import approvals, audit, panes, tasks, usage
-from runwire.gateway.documented import CURSOR, FEED_CURSOR, SINCE, TYPE, at_most, named
+from runwire.gateway.documented import CURSOR, FEED_CURSOR, ID_PREFIX, SINCE, TYPE, at_most, named
 from runwire.gateway.operation import Parameter
 from runwire.runs import errors as run_errors
 from runwire.workspace import errors as workspace_errors
@@ -16,6 +16,7 @@ TASKS_PARAMETERS = (
 APPROVALS_PARAMETERS = (
     Parameter("status", "Approvals of this status only.", {"type": "string", "enum": list(approvals.STATUSES)}),
     named("run_id", "Approvals of this run only."),
+    ID_PREFIX,
     at_most(approvals.LIMIT_DEFAULT, approvals.LIMIT_MAX),
     CURSOR,
 )

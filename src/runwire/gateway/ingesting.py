@@ -41,7 +41,8 @@ async def ingest(services: Services, call: Call) -> Response:
 
 async def _taken(services: Services, agent: str, run_id: str, pieces: AsyncIterable[bytes]) -> Response:
     table = services.config.agents.get(agent)
-    dialect = make_dialect(agent if table is None else table.dialect or agent, Telling(agent=agent))
+    telling = Telling(agent=agent, approval_id=lambda: services.ids.new("appr"))
+    dialect = make_dialect(agent if table is None else table.dialect or agent, telling)
     info = await services.runtime.ingesting.take(run_id=run_id, agent=agent, dialect=dialect, pieces=pieces)
     return json_response(await resource(info, services), 201)
 

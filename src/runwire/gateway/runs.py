@@ -13,6 +13,7 @@ from runwire.gateway.json import json_response
 from runwire.gateway.parameters import limit, name, number_cursor
 from runwire.gateway.services import Services
 from runwire.journal.records import RunInfo
+from runwire.journal.store.prefix import prefix_range
 from runwire.protocol.chain import show
 from runwire.protocol.events.agent import AgentState
 from runwire.protocol.state.pane import Glance, glance
@@ -125,6 +126,10 @@ async def list_runs(services: Services, call: Call) -> Response:
             values.append(wanted)
     if call.query.get("status", "queued") not in STATUSES:
         raise InvalidFilter("status", call.query["status"])
+    beginning = name(call, "id_prefix")
+    if beginning is not None:
+        where.append("run_id >= ? AND run_id < ?")
+        values += prefix_range(beginning)
     cursor = call.query.get("cursor")
     if cursor is not None:
         where.append("run_key < ?")

@@ -131,6 +131,7 @@ class ArtifactFilter:
     task_id: str | None = None
     status: str | None = None
     pinned: bool | None = None
+    id_prefix: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The journal's vocabulary: what goes in, what comes back, what a reader holds.
 
-What is made for every event is a msgspec Struct though it never leaves the process: it costs a fifth of a dataclass.
+What is made for every event or run is a msgspec Struct though it never leaves the process: it costs a fifth of a dataclass.
 """
 
 from collections.abc import Callable, Sequence

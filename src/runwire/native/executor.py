@@ -171,6 +171,7 @@ class Hearing:
         self._clock = clock
         self._ids = ids
         self._images: dict[str, bytes] = {}
+        self._system: dict[bool, str] = {}
 
     async def ask(self, call: CallModel, ordinal: int) -> Answered | ModelFailed:
         """Call the model and listen until it is done or fails."""
@@ -209,7 +210,7 @@ class Hearing:
         able = self.model.capabilities
         return ModelCall(
             messages=call.messages,
-            system=system_prompt(self._host.facts, call.tools, asks_in_text=call.simulated and bool(call.tools)),
+            system=self._told_first(call),
             tools=() if call.simulated else call.tools,
             images=await self._seen(call.messages) if able.images else {},
             max_output_tokens=able.max_output_tokens,
@@ -217,6 +218,13 @@ class Hearing:
             ordinal=ordinal,
             attempt=call.attempt,
         )
+
+    def _told_first(self, call: CallModel) -> str:
+        asks_in_text = call.simulated and bool(call.tools)
+        text = self._system.get(asks_in_text)
+        if text is None:
+            text = self._system[asks_in_text] = system_prompt(self._host.facts, call.tools, asks_in_text=asks_in_text)
+        return text
 
     async def _seen(self, messages: Sequence[Message]) -> dict[str, bytes]:
         """The bytes of every picture in the conversation that is still there."""

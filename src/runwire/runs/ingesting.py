@@ -6,7 +6,7 @@ from pathlib import Path
 from runwire.agents.dialect import Dialect, Item, StreamEnd
 from runwire.agents.normalising import WATCHER, Normaliser, birth, terminal
 from runwire.agents.recording import Recorder
-from runwire.errors import RunExists, RunFinished
+from runwire.errors import RunExists, RunFinished, RunwireError
 from runwire.host import Failed
 from runwire.journal.artifact import Draft, NewArtifact
 from runwire.journal.disk import answering, make_folder
@@ -60,7 +60,8 @@ class Ingesting:
                 await recorder.record(normaliser.feed(piece, clock.now_ns()))
                 await place.settled()
         except BaseException as broken:
-            end = StreamEnd(lost=f"the stream broke off: {type(broken).__name__}")
+            why = broken.message if isinstance(broken, RunwireError) else "whoever sent it went away"
+            end = StreamEnd(lost=f"the stream broke off: {why}")
             raise
         finally:
             # However it ended, the run must not stay open: nobody else would ever close it.

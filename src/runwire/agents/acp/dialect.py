@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from runwire.agents import glasspane as gp
 from runwire.agents.acp import frames as wire
+from runwire.agents.acp import shown
 from runwire.agents.acp.speaking import AUTH_REQUIRED, METHOD_NOT_FOUND, VERSION, Client, refusal
 from runwire.agents.acp.usage import Spent, usage_of
 from runwire.agents.acp.working import Work
@@ -64,10 +64,7 @@ class AcpDialect:
         if seen is None:
             teller.unparsed(data, "it is nothing that the protocol knows")
             return Seen(frame.method)
-        if teller.is_late:
-            teller.late(data)
-            return Seen(seen.raw_type)
-        return seen
+        return Seen(seen.raw_type) if teller.keep(data) else seen
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""
@@ -83,14 +80,32 @@ class AcpDialect:
     def _notified(self, frame: wire.Frame) -> Seen | None:
         if frame.method != "session/update":
             # An extension's own words begin with an underscore, the transport's with a dollar.
-            return Seen(frame.method) if frame.method[0] in "_$" else None
+            if frame.method[0] not in "_$":
+                self.teller.unknown("notification", frame.method)
+            return Seen(frame.method)
         update = frame.params.update if frame.params else None
         if update is None:
             return None
         heard = _UPDATES.get(update.session_update)
         if heard is not None:
+            self._look(update)
             return heard(self, update)
-        return _QUIET.get(update.session_update)
+        quiet = shown.QUIET.get(update.session_update)
+        if quiet is None:
+            self.teller.unknown("session update", update.session_update)
+        return quiet or Seen(frame.method)
+
+    def _look(self, update: wire.Update) -> None:
+        """Notice what is of no known kind."""
+        content = update.content
+        if isinstance(content, wire.Content) and content.type not in wire.CONTENTS:
+            self.teller.unknown("content", content.type)
+        elif isinstance(content, list):
+            for part in content:
+                if part.type not in wire.TOOL_CONTENTS:
+                    self.teller.unknown("content of a call", part.type)
+        if update.status is not None and update.status not in wire.STATUSES:
+            self.teller.unknown("status of a call", update.status)
 
     def _happens(self) -> None:
         """Something of a prompt's own happens. Watched, that is how a leg begins."""
@@ -114,38 +129,38 @@ class AcpDialect:
         self._work.settle_questions()
         if isinstance(content, wire.Content):
             self.teller.text(_text(content), key)
-        return _MESSAGE
+        return shown.MESSAGE
 
     def _thought(self, update: wire.Update) -> Seen:
         self._happens()
         self._work.settle_questions()
         if isinstance(update.content, wire.Content):
             self.teller.thought(_text(update.content), update.message_id)
-        return _THOUGHT
+        return shown.THOUGHT
 
     def _user(self, update: wire.Update) -> Seen:
         self._happens()
         if isinstance(update.content, wire.Content):
             self.teller.user(_text(update.content))
-        return _USER
+        return shown.USER
 
     def _plan(self, update: wire.Update) -> Seen:
         self._happens()
         todos = [Todo(content=entry.content, status=entry.status or "pending") for entry in update.entries or ()]
         self.teller.say(TodoWriteUpdated(tool_call_id=_PLAN, todos=todos))
-        return _PLANNED
+        return shown.PLANNED
 
     def _used(self, update: wire.Update) -> Seen:
         more = self._spent.so_far(update.cost)
         if more:
             self.teller.use(Usage(cost_micros_usd=more))
-        return _USED
+        return shown.USED
 
     # Calls.
 
     def _tool_call(self, update: wire.Update) -> Seen:
         self._happens()
-        return _TOOL_CALL_WHOLE if self._work.announce(update) else _TOOL_CALL
+        return shown.TOOL_CALL_WHOLE if self._work.announce(update) else shown.TOOL_CALL
 
     def _tool_update(self, update: wire.Update) -> Seen:
         if self.teller.outcome is None:
@@ -154,7 +169,7 @@ class AcpDialect:
         else:
             # No prompt begins with news of a call: it is of the last one, and too late.
             self.teller.block_ends()
-        return _TOOL_END if update.status in {"completed", "failed"} else _TOOL_UPDATE
+        return shown.TOOL_END if update.status in {"completed", "failed"} else shown.TOOL_UPDATE
 
     # Requests of the agent's.
 
@@ -162,13 +177,15 @@ class AcpDialect:
         request_id = None if frame.id is msgspec.UNSET else frame.id
         if frame.method != "session/request_permission":
             self.teller.reply(refusal(request_id, frame.method))
+            if frame.method not in wire.OFFERS:
+                self.teller.unknown("request", frame.method)
             return Seen(frame.method)
         params = frame.params or wire.Params()
         self._happens()
         question_id = str(request_id)
         self._client.heard(question_id, request_id, params.options or ())
         self._work.ask(question_id, params.tool_call or wire.Update())
-        return _PERMISSION
+        return shown.PERMISSION
 
     # Answers of the agent's.
 
@@ -191,7 +208,7 @@ class AcpDialect:
             self._has_session_of(result)
         elif method == "session/prompt":
             return self._answered(result)
-        return _RESPONSES.get(method, _RESPONSE)
+        return shown.RESPONSES.get(method, shown.RESPONSE)
 
     def _greeted(self, result: wire.Result) -> None:
         self._client.auth_methods = result.auth_methods or ()
@@ -233,24 +250,26 @@ class AcpDialect:
         elif stop == "max_turn_requests":
             teller.leg_ends(Failed("max_turns", "the agent took as many turns as it may"))
         else:
+            if stop not in wire.STOPS:
+                teller.unknown("stop reason", stop)
             teller.block_ends()
             if stop == "end_turn" and teller.is_in_turn and teller.words.said:
                 teller.final()
             teller.turn_ends(stop or "end_turn")
             teller.leg_ends(Finished(teller.words.said[:_SUMMARY_MAX]))
-        return _ANSWERED
+        return shown.GAVE_UP if isinstance(teller.outcome, Failed) else shown.ANSWERED
 
     def _failed(self, method: str, fault: wire.Fault) -> Seen:
         teller = self.teller
         if method and method != "session/prompt":
             return self._failed_to_begin(method, fault)
         if not method and fault.code == METHOD_NOT_FOUND:
-            return _ERROR
+            return shown.ERROR
         self._is_busy = False
         message = _message(fault)
         if not method and not self._has_session and not teller.begun:
             self._rejected = message
-            return _FAILED
+            return shown.FAILED
         if teller.outcome is not None:
             self._happens()
         cancelled = teller.cancelling
@@ -262,7 +281,7 @@ class AcpDialect:
         if cancelled is None and not teller.is_in_turn and teller.outcome is None:
             teller.turn_fails(code, message)
         teller.leg_ends(cancelled or Failed(code, message, retriable=status in {429, 500, 502, 503, 504, 529}))
-        return _FAILED
+        return shown.FAILED
 
     def _failed_to_begin(self, method: str, fault: wire.Fault) -> Seen:
         wanted = self.teller.telling.session.get("auth_method")
@@ -270,9 +289,9 @@ class AcpDialect:
             signing_in = self._client.authenticate(wanted)
             if signing_in is not None:
                 self.teller.reply(signing_in)
-                return _ERROR
+                return shown.ERROR
         self._reject(fault.message or f"{method} failed")
-        return _FAILED
+        return shown.FAILED
 
     def _reject(self, why: str) -> None:
         self.teller.leg_begins()
@@ -353,39 +372,6 @@ def _is_upstream(fault: wire.Fault) -> bool:
     return isinstance(fault.data, dict) and fault.data.get("errorName") == "APIError"
 
 
-_MESSAGE = Seen("session/update/agent_message_chunk", (gp.MESSAGE_UPDATE,))
-_THOUGHT = Seen("session/update/agent_thought_chunk", (gp.MESSAGE_UPDATE,))
-_USER = Seen("session/update/user_message_chunk", (gp.MESSAGE_UPDATE,))
-_PLANNED = Seen("session/update/plan")
-_USED = Seen("session/update/usage_update")
-_TOOL_CALL = Seen("session/update/tool_call", (gp.TOOL_START,))
-_TOOL_CALL_WHOLE = Seen("session/update/tool_call", (gp.TOOL_START, gp.TOOL_END))
-_TOOL_UPDATE = Seen("session/update/tool_call_update", (gp.TOOL_UPDATE,))
-_TOOL_END = Seen("session/update/tool_call_update", (gp.TOOL_END,))
-_PERMISSION = Seen("session/request_permission")
-_RESPONSE = Seen("response")
-_RESPONSES = {name: Seen(f"response/{name}") for name in ("initialize", "authenticate", "session/new")}
-_ANSWERED = Seen("response/session/prompt", (gp.MESSAGE_END, gp.TURN_END, gp.AGENT_END))
-_ERROR = Seen("error")
-_FAILED = Seen("error", (gp.ERROR, gp.AGENT_END))
-
-_QUIET = {
-    name: Seen(f"session/update/{name}")
-    for name in (
-        "available_commands_update",
-        "current_mode_update",
-        "config_option_update",
-        "session_info_update",
-        "notice",
-        "compaction_update",
-        "compaction_summary_chunk",
-        "plan_update",
-        "plan_removed",
-        "subagent_update",
-        "session_message",
-        "session_message_chunk",
-    )
-}
 _UPDATES: dict[str, Callable[[AcpDialect, wire.Update], Seen]] = {
     "agent_message_chunk": AcpDialect._said,
     "agent_thought_chunk": AcpDialect._thought,

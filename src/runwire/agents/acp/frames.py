@@ -8,6 +8,27 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 Number = int | float | None
 
+CONTENTS = frozenset({"text", "image", "audio", "resource_link", "resource"})
+"""The types of what a message is made of."""
+TOOL_CONTENTS = frozenset({"content", "diff", "terminal"})
+"""The types of what a call shows."""
+STATUSES = frozenset({"pending", "in_progress", "completed", "failed"})
+"""How far a call can have come."""
+STOPS = frozenset({"end_turn", "max_tokens", ""})
+"""Why a prompt ends that has not failed."""
+OFFERS = frozenset(
+    {
+        "fs/read_text_file",
+        "fs/write_text_file",
+        "terminal/create",
+        "terminal/output",
+        "terminal/release",
+        "terminal/wait_for_exit",
+        "terminal/kill",
+    }
+)
+"""What a client may offer to do for an agent. We offer none of it."""
+
 
 class Resource(Struct):
     """Something that is embedded."""

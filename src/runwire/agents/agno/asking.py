@@ -109,6 +109,7 @@ class Asking:
         del self._waits[wait.approval_id]
         self._settled.add(wait.approval_id)
         teller, call_id = self._teller, self.told_as(wait.key)
+        told_as = teller.questions.told_as(wait.approval_id)
         teller.answered(wait.approval_id, allowed=allowed, by=by, comment=comment)
         if not wait.tool:
             return
@@ -121,7 +122,7 @@ class Asking:
                     tool_call_id=call_id,
                     tool_name=call.name,
                     reason=comment or "it was rejected",
-                    policy_id=f"approval:{wait.approval_id}",
+                    policy_id=f"approval:{told_as}",
                     kind=call.kind,
                 )
             )

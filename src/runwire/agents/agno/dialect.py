@@ -18,6 +18,7 @@ from runwire.agents.agno.pausing import Of
 from runwire.agents.agno.story import Known, Story
 from runwire.agents.codec.reading import Unreadable, read
 from runwire.agents.dialect import Cancelled, Outcome, Seen, StreamEnd
+from runwire.agents.kept import no_such
 from runwire.host import Answer, Failed, Finished
 from runwire.protocol.events.external import external
 
@@ -46,10 +47,7 @@ class AgnoDialect(Story):
             return known.none
         self._data = data
         seen = self._child(frame, known) if frame.is_childs else known.hear(self, frame, known)
-        if teller.is_late:
-            teller.late(data)
-            return known.none
-        return seen
+        return known.none if teller.keep(data) else seen
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over. A run that waits goes on waiting at its server, but here nobody answers any more."""
@@ -127,8 +125,13 @@ class AgnoDialect(Story):
 
     def _replayed(self, frame: wire.Replay, known: Known) -> Seen:
         self._following.replay(frame)
+        self._check(frame.status)
         self.run_id = self.run_id or frame.run_id
         return known.none
+
+    def _check(self, status: str | None) -> None:
+        if status and status.upper() not in wire.STATUSES:
+            self.teller.unknown("status of a run", status)
 
     def _refused(self, frame: wire.Broken, known: Known) -> Seen:
         told = frame.error if isinstance(frame.error, str) else readable(frame.error)
@@ -137,7 +140,7 @@ class AgnoDialect(Story):
 
     def _not_taken(self, frame: wire.Refusal, known: Known) -> Seen:
         if self.teller.outcome is not None:
-            self.teller.late(self._data)
+            self.teller.is_late = True
             return known.none
         told = frame.detail if isinstance(frame.detail, str) else readable(frame.detail)
         self._error = Failed("agno_refused", told or "the server did not take the request")
@@ -148,6 +151,7 @@ class AgnoDialect(Story):
 
     def _output(self, frame: wire.Output, known: Known) -> Seen:
         ending = outputs.ending(frame)
+        self._check(frame.status)
         # A run that an earlier stay has told of, or this one, is not told again: only how it stands is news.
         telling = self.teller.telling
         is_seen = (telling.driven and telling.first_turn > 0) or (
@@ -181,8 +185,9 @@ def _named(data: bytes) -> Known | Unreadable:
     if not named.event and named.detail is not None:
         return _KNOWN[wire.REFUSAL]
     known = _KNOWN.get(named.event)
-    why = f"no event is called {named.event[:64]!r}" if named.event else "it does not say what it is"
-    return known or Unreadable(why, named.event)
+    if named.event:
+        return known or Unreadable(no_such("event", named.event), named.event)
+    return Unreadable(no_such("status of a run", status) if status else "it does not say what it is")
 
 
 _Hear = Callable[..., Seen]
@@ -193,6 +198,7 @@ _HEARD: dict[str, tuple[_Hear, str | None]] = {
     "ModelRequestStarted": (AgnoDialect._called, gp.TURN_START),
     "ModelRequestCompleted": (AgnoDialect._answered, gp.TURN_END),
     "RunContent": (AgnoDialect._content, gp.MESSAGE_UPDATE),
+    "RunIntermediateContent": (AgnoDialect._draft, gp.MESSAGE_UPDATE),
     "RunContentCompleted": (AgnoDialect._content_done, gp.MESSAGE_END),
     "ReasoningContentDelta": (AgnoDialect._thought, gp.MESSAGE_UPDATE),
     "ReasoningStep": (AgnoDialect._thought_step, None),

@@ -140,7 +140,12 @@ class _Visit:
         except httpx2.HTTPError as broken:
             why = f"{type(broken).__name__}: {broken}".rstrip(": ")
             if not self._dialect.teller.turns and not self._dialect.teller.tools.open:
-                self._failure = Failed("agent_unreachable", f"{self._target.name}: {why}", retriable=True)
+                where = self._http.base_url
+                self._failure = Failed(
+                    "agent_unreachable",
+                    f"no AgentOS answers at {where} ({why}); start it, or mend its url",
+                    retriable=True,
+                )
                 return
             log.info("the stream of run %s broke off: %s", self._run_id, why)
             self._lost = f"the stream broke off: {why}"

@@ -196,7 +196,7 @@ AGENT: dict[str, type[Frame]] = {
     "ModelRequestStarted": Started,
     "ModelRequestCompleted": Answered,
     "RunContent": Content,
-    "RunIntermediateContent": Frame,
+    "RunIntermediateContent": Content,
     "RunContentCompleted": Frame,
     "ReasoningContentDelta": Content,
     "ReasoningStep": Content,

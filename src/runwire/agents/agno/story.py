@@ -16,12 +16,14 @@ from runwire.agents.agno.literals import readable
 from runwire.agents.agno.pausing import Of
 from runwire.agents.agno.requests import Pause
 from runwire.agents.dialect import Cancelled, Seen, Telling
-from runwire.agents.telling import RAW_MAX, Teller
+from runwire.agents.kept import RAW_MAX
+from runwire.agents.telling import Teller
 from runwire.host import Failed, Finished
 from runwire.protocol.events.external import external
 
 _STATUS = re.compile(r"\bError code: (\d{3})\b")
 _PROVIDER = "model_provider_error"
+_DRAFT = "draft"
 
 
 class Known(Struct, frozen=True):
@@ -161,6 +163,16 @@ class Story:
         self._in_message = True
         return known.first
 
+    def _draft(self, frame: wire.Content, known: Known) -> Seen:
+        """What one model said before another, which is to put it in its own words. It is no part of the answer."""
+        text = frame.content if isinstance(frame.content, str) else readable(frame.content)
+        if not text:
+            return known.none
+        self._goes_on()
+        self._is_fresh = False
+        self.teller.text(text, _DRAFT)
+        return known.seen
+
     def _content_done(self, _: wire.Frame, known: Known) -> Seen:
         self._in_message = False
         self.teller.block_ends()
@@ -248,7 +260,7 @@ class Story:
             self.teller.upstream(f"step {name} failed: {error}")
         name, error = failed[0]
         self.teller.leg_ends(Failed("step_failed", f"step {name} failed: {error}"))
-        return Seen(known.seen.raw_type, (gp.ERROR,))
+        return Seen(known.seen.raw_type, (gp.ERROR, gp.AGENT_END))
 
     def _conclude(self, content: object, *, is_answer: bool) -> None:
         """The last words: those that were streamed, or else the ones that come with the end."""

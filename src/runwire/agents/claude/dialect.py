@@ -12,6 +12,7 @@ import msgspec
 
 from runwire.agents import glasspane as gp
 from runwire.agents.claude import lines as wire
+from runwire.agents.claude import shown
 from runwire.agents.claude.calls import returned
 from runwire.agents.claude.ends import Bill, outcome_of, overspent
 from runwire.agents.claude.working import AT_ONCE, Work
@@ -55,10 +56,7 @@ class ClaudeDialect:
             teller.unparsed(data, message.why)
             return Seen(message.raw_type)
         seen = _HEARD[type(message)](self, message)
-        if teller.is_late:
-            teller.late(data)
-            return Seen(seen.raw_type)
-        return seen
+        return Seen(seen.raw_type) if teller.keep(data) else seen
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""
@@ -98,7 +96,9 @@ class ClaudeDialect:
             name = message.tool_name if isinstance(message.tool_name, str) else ""
             reason = message.message if isinstance(message.message, str) else "Claude Code refused it"
             self._work.refuse(message.tool_use_id, reason, name)
-        return _SYSTEM.get(subtype) or Seen(f"system/{subtype}")
+        elif subtype not in wire.ASIDE:
+            teller.unknown("subtype of system", subtype)
+        return shown.SYSTEM.get(subtype) or Seen(f"system/{subtype}")
 
     # What the model says.
 
@@ -108,7 +108,11 @@ class ClaudeDialect:
             self._work.goes_on(message.parent_tool_use_id)
             return Seen(f"stream_event/{event.type}")
         heard = _STREAMED.get(event.type)
-        return heard(self, event) if heard is not None else Seen(f"stream_event/{event.type}")
+        if heard is not None:
+            return heard(self, event)
+        if event.type not in wire.QUIET_EVENTS:
+            self.teller.unknown("stream event", event.type)
+        return Seen(f"stream_event/{event.type}")
 
     def _message_start(self, event: wire.Event) -> Seen:
         started = event.message or wire.Message()
@@ -116,36 +120,38 @@ class ClaudeDialect:
         self._broke_off()
         self._turn(started)
         self._is_streaming = True
-        return _NEXT_MESSAGE_START if ended else _MESSAGE_START
+        return shown.NEXT_MESSAGE_START if ended else shown.MESSAGE_START
 
     def _block_delta(self, event: wire.Event) -> Seen:
         delta = event.delta
         if delta is None:
-            return _BLOCK_DELTA_NONE
+            return shown.BLOCK_DELTA_NONE
         if delta.type == "text_delta":
             self.teller.text(delta.text, event.index)
         elif delta.type == "thinking_delta":
             self.teller.thought(delta.thinking, event.index)
         elif delta.type != "input_json_delta":
-            return _BLOCK_DELTA_NONE
-        return _BLOCK_DELTA
+            if delta.type not in wire.QUIET_DELTAS:
+                self.teller.unknown("delta", delta.type)
+            return shown.BLOCK_DELTA_NONE
+        return shown.BLOCK_DELTA
 
     def _block_stop(self, _: wire.Event) -> Seen:
         self.teller.block_ends()
-        return _BLOCK_STOP
+        return shown.BLOCK_STOP
 
     def _message_delta(self, event: wire.Event) -> Seen:
         self._stop = (event.delta.stop_reason if event.delta else None) or self._stop
         if self._is_streaming and event.usage is not None:
             self._bill.answered(event.usage)
-        return _MESSAGE_DELTA
+        return shown.MESSAGE_DELTA
 
     def _message_stop(self, _: wire.Event) -> Seen:
         self._is_streaming = False
         if not self.teller.telling.driven:
             # Driven, the question about a call may come before this or after.
             self._work.begin_waiting(AT_ONCE)
-        return _MESSAGE_STOP
+        return shown.MESSAGE_STOP
 
     def _assistant(self, message: wire.Assistant) -> Seen:
         said = message.message
@@ -160,6 +166,13 @@ class ClaudeDialect:
             self._broke_off()
             self._turn(said)
         self._stop = said.stop_reason or self._stop
+        name = self._blocks(blocks)
+        if message.aborted:
+            self.teller.cancelling = self.teller.cancelling or Cancelled()
+        return shown.assistant(name, is_next=is_next, ended=ended)
+
+    def _blocks(self, blocks: Sequence[wire.Block]) -> str:
+        """What the model says; the name of what it ends with in the pane."""
         name = gp.MESSAGE_END
         for block in blocks:
             if block.type == "text":
@@ -169,9 +182,10 @@ class ClaudeDialect:
             elif block.type == "tool_use":
                 self._work.propose(block)
                 name = gp.TOOL_START
-        if message.aborted:
-            self.teller.cancelling = self.teller.cancelling or Cancelled()
-        return _assistant_seen(name, is_next=is_next, ended=ended)
+            elif block.type not in wire.QUIET_BLOCKS:
+                self.teller.unknown("block", block.type)
+                name = gp.MESSAGE_UPDATE if len(blocks) == 1 else name
+        return name
 
     def _turn(self, message: wire.Message) -> None:
         teller = self.teller
@@ -198,7 +212,7 @@ class ClaudeDialect:
             teller.turn_ends(self._stop or "tool_use")
         self._is_streaming, self._stop = False, ""
         teller.turn_fails("model_error", text or "the model failed")
-        return _API_ERROR
+        return shown.API_ERROR
 
     def _subagent(self, message: wire.Assistant) -> Seen:
         """What an agent of the agent says. Its words end up in the result of the call that it works for."""
@@ -209,13 +223,15 @@ class ClaudeDialect:
             if block.type == "tool_use":
                 self._work.propose(block)
                 names = (gp.TOOL_START,)
+            elif block.type not in wire.SUBAGENT_BLOCKS:
+                self.teller.unknown("block", block.type)
         return Seen("assistant", names)
 
     # What the tools do.
 
     def _tool_progress(self, message: wire.ToolProgress) -> Seen:
         self._work.goes_on(message.tool_use_id)
-        return _TOOL_PROGRESS
+        return shown.TOOL_PROGRESS
 
     def _user(self, message: wire.User) -> Seen:
         content = message.message.content
@@ -223,17 +239,20 @@ class ClaudeDialect:
             self._work.goes_on(message.parent_tool_use_id)
         blocks = [wire.Block(type="text", text=content)] if isinstance(content, str) else content
         results = [block for block in blocks if block.type == "tool_result"]
+        for block in blocks:
+            if block.type not in wire.USER_BLOCKS:
+                self.teller.unknown("block", block.type)
         for block in results:
             self._work.end(block.tool_use_id, returned(block, message))
         if results:
-            return _USER_RESULT
+            return shown.USER_RESULT
         text = "\n".join(block.text for block in blocks if block.type == "text")
         if message.isReplay and message.parent_tool_use_id is None and not text.startswith(_OWN_WORDS):
             if self.teller.outcome is not None or not self.teller.begun:
                 self._leg()
             self.teller.user(text)
-            return _USER_REPLAY
-        return _USER
+            return shown.USER_REPLAY
+        return shown.USER
 
     # What is asked and answered.
 
@@ -242,22 +261,25 @@ class ClaudeDialect:
         if request.subtype == "can_use_tool":
             self._work.ask(message.request_id, request)
         else:
+            self.teller.unknown("request to the host", request.subtype)
             error = f"this host does not answer {request.subtype or 'that'}"
             self._respond({"subtype": "error", "request_id": message.request_id, "error": error})
-        return _CONTROL_REQUEST
+        return shown.CONTROL_REQUEST
 
     def _control_cancel(self, message: wire.ControlCancel) -> Seen:
         self._work.withdraw(message.request_id)
-        return _CONTROL_CANCEL
+        return shown.CONTROL_CANCEL
 
     def _control_response(self, message: wire.ControlResponse) -> Seen:
         response = message.response
-        if response.request_id == _INITIALIZE:
+        if response.subtype not in {"success", "error"}:
+            self.teller.unknown("response", response.subtype)
+        elif response.request_id == _INITIALIZE:
             self._is_greeted = True
         elif _is_interrupt(response) and self.teller.begun and self.teller.outcome is None:
             self.teller.cancelling = self.teller.cancelling or Cancelled()
             self._work.begin_waiting()
-        return _CONTROL_RESPONSE
+        return shown.CONTROL_RESPONSE
 
     def _result(self, message: wire.Result) -> Seen:
         teller = self.teller
@@ -266,6 +288,9 @@ class ClaudeDialect:
         if not self._message and not teller.is_in_turn and text and not is_error:
             # The one line of `--output-format json`: all that is known of the answer.
             teller.whole_text(text)
+        elif not self._message and not teller.is_in_turn and self._bill.is_due(message.usage):
+            # The model was called and had nothing to say.
+            teller.turn_begins()
         self._bill.settled(message.usage, message.total_cost_usd)
         overspent(teller, message)
         outcome = outcome_of(message, teller)
@@ -276,6 +301,8 @@ class ClaudeDialect:
         teller.leg_ends(outcome)
         self._is_busy = False
         names = ((gp.TURN_END,) if ended else ()) + ((gp.ERROR,) if is_error else ()) + (gp.AGENT_END,)
+        if isinstance(teller.outcome, Cancelled):
+            names = tuple(name for name in names if name != gp.ERROR)
         return Seen(f"result/{message.subtype}", names)
 
     def _noise(self, message: wire.Noise) -> Seen:
@@ -328,30 +355,6 @@ def _is_interrupt(response: wire.Response) -> bool:
     """Whether it is the answer to an interruption, whoever asked for that."""
     return response.subtype == "success" and b'"still_queued"' in bytes(response.response)
 
-
-def _assistant_seen(name: str, *, is_next: bool, ended: bool) -> Seen:
-    if not is_next:
-        return _ASSISTANT[name]
-    return Seen("assistant", ((gp.TURN_END,) if ended else ()) + (gp.TURN_START, gp.MESSAGE_START, name))
-
-
-_SYSTEM = {name: Seen(f"system/{name}") for name in ("init", "status", "api_retry", "thinking_tokens")}
-_MESSAGE_START = Seen("stream_event/message_start", (gp.TURN_START, gp.MESSAGE_START))
-_NEXT_MESSAGE_START = Seen("stream_event/message_start", (gp.TURN_END, gp.TURN_START, gp.MESSAGE_START))
-_BLOCK_DELTA = Seen("stream_event/content_block_delta", (gp.MESSAGE_UPDATE,))
-_BLOCK_DELTA_NONE = Seen("stream_event/content_block_delta")
-_BLOCK_STOP = Seen("stream_event/content_block_stop")
-_MESSAGE_DELTA = Seen("stream_event/message_delta")
-_MESSAGE_STOP = Seen("stream_event/message_stop")
-_ASSISTANT = {name: Seen("assistant", (name,)) for name in (gp.MESSAGE_END, gp.TOOL_START)}
-_API_ERROR = Seen("assistant", (gp.ERROR,))
-_USER_RESULT = Seen("user", (gp.TOOL_END,))
-_USER_REPLAY = Seen("user", (gp.MESSAGE_UPDATE,))
-_USER = Seen("user")
-_TOOL_PROGRESS = Seen("tool_progress", (gp.TOOL_UPDATE,))
-_CONTROL_REQUEST = Seen("control_request")
-_CONTROL_CANCEL = Seen("control_cancel_request")
-_CONTROL_RESPONSE = Seen("control_response")
 
 _STREAMED: dict[str, Callable[[ClaudeDialect, wire.Event], Seen]] = {
     "message_start": ClaudeDialect._message_start,

@@ -54,6 +54,10 @@ class Bill:
         if rest != Usage(cost_micros_usd=0):
             self._count(rest)
 
+    def is_due(self, usage: wire.Usage | None) -> bool:
+        """Whether a prompt has used anything."""
+        return usage is not None and bool(count(usage.input_tokens) or count(usage.output_tokens))
+
     def _count(self, usage: Usage) -> None:
         teller = self._teller
         if teller.outcome is not None:

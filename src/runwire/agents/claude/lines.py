@@ -8,6 +8,36 @@ from msgspec import Struct
 
 Number = int | float | None
 
+ASIDE = frozenset(
+    {
+        "status",
+        "thinking_tokens",
+        "informational",
+        "compact_boundary",
+        "permission_denied",
+        "hook_started",
+        "hook_progress",
+        "hook_response",
+        "task_started",
+        "task_progress",
+        "task_updated",
+        "task_notification",
+        "session_state_changed",
+        "files_persisted",
+        "plugin_install",
+        "elicitation_complete",
+    }
+)
+"""Subtypes of `system` that tell nothing of the work."""
+QUIET_EVENTS = frozenset({"content_block_start", "ping"})
+QUIET_DELTAS = frozenset({"signature_delta", "citations_delta"})
+QUIET_BLOCKS = frozenset({"redacted_thinking"})
+"""What of the model's own stream tells nothing that can be shown."""
+SUBAGENT_BLOCKS = QUIET_BLOCKS | {"text", "thinking"}
+"""What a helper says: its words end up in the result of the call that it works for."""
+USER_BLOCKS = frozenset({"tool_result", "text", "image", "document"})
+"""What is said for the user."""
+
 
 class Usage(Struct):
     """Tokens of a call, or of several. What was read from a cache or written to one is counted beside the input."""

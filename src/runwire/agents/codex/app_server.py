@@ -60,10 +60,7 @@ class AppServerDialect:
             teller.unparsed(data, str(wrong))
             return Seen(frame.method)
         names = hear(self, params) if frame.id is None else self._asked(frame.method, frame.id, params)
-        if teller.is_late:
-            teller.late(data)
-            names = ()
-        return Seen(frame.method, names)
+        return Seen(frame.method, () if teller.keep(data) else names)
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""
@@ -111,9 +108,10 @@ class AppServerDialect:
     def _unknown(self, frame: wire.Frame, method: str, data: bytes) -> Seen:
         if frame.id is not None:
             self.unasked(frame.id)
-            self.teller.unparsed(data, "a request that is not known")
+            self.teller.unknown("request", method)
         elif method not in wire.QUIET and not method.startswith(wire.QUIET_KINDS):
-            self.teller.unparsed(data, "a notification that is not known")
+            self.teller.unknown("notification", method)
+        self.teller.keep(data)
         return Seen(method)
 
     def _asked(self, method: str, request_id: wire.RequestId, params: object) -> tuple[str, ...]:
@@ -185,11 +183,15 @@ class AppServerDialect:
                 return (gp.TURN_END, gp.ERROR, gp.AGENT_END)
             case "interrupted":
                 teller.leg_ends(teller.cancelling or Cancelled())
-            case _:
+            case "completed" | "":
                 if teller.words.said or teller.words.is_open:
                     teller.final()
                 teller.turn_ends("end_turn")
                 teller.leg_ends(Finished(teller.words.said[:200]))
+            case status:
+                teller.unknown("end of a turn", status)
+                teller.leg_ends(Failed("agent_error", f"the turn ended as {status[:64]!r}"))
+                return (gp.TURN_END, gp.ERROR, gp.AGENT_END)
         return (gp.TURN_END, gp.AGENT_END)
 
     def _settle(self) -> None:
@@ -252,7 +254,12 @@ class AppServerDialect:
             else:
                 self.holding.begin(item)
             return (gp.TOOL_START,)
+        self._aside(item)
         return ()
+
+    def _aside(self, item: items.AppItem) -> None:
+        if item.type not in items.WORDS and item.type not in items.ASIDE:
+            self.teller.unknown("item", item.type)
 
     def _may_be_asked(self, item: items.AppItem) -> bool:
         asks = item.type in items.CHANGES or (item.type in items.COMMANDS and item.process_id is None)
@@ -275,6 +282,7 @@ class AppServerDialect:
                 teller.whole_thought(_said(item.summary) or _said(item.content))
             return (gp.MESSAGE_UPDATE,)
         if item.type not in items.TOOLS:
+            self._aside(item)
             return ()
         self._tool_ended(item)
         return (gp.TOOL_END,)

@@ -99,10 +99,7 @@ class ExecDialect:
             teller.unparsed(data, message.why)
             return Seen(message.raw_type)
         seen = _HEARD[type(message)](self, message)
-        if teller.is_late:
-            teller.late(data)
-            return Seen(seen.raw_type)
-        return seen
+        return Seen(seen.raw_type) if teller.keep(data) else seen
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""
@@ -158,7 +155,7 @@ class ExecDialect:
     def _item_started(self, message: ItemStarted) -> Seen:
         item = message.item
         if item.type not in items.TOOLS:
-            return Seen(f"item.started/{item.type}")
+            return self._aside("item.started", item)
         self._begin(item)
         self._show(item)
         return Seen(f"item.started/{item.type}", (gp.TOOL_START,))
@@ -166,7 +163,7 @@ class ExecDialect:
     def _item_updated(self, message: ItemUpdated) -> Seen:
         item = message.item
         if item.type not in items.TOOLS:
-            return Seen(f"item.updated/{item.type}")
+            return self._aside("item.updated", item)
         self._begin(item)
         self._show(item)
         return Seen(f"item.updated/{item.type}", (gp.TOOL_UPDATE,))
@@ -180,12 +177,17 @@ class ExecDialect:
             teller.whole_thought(item.text or "")
             return _REASONING
         if item.type not in items.TOOLS:
-            return Seen(f"item.completed/{item.type}")
+            return self._aside("item.completed", item)
         names = (gp.TOOL_END,) if teller.tools.is_open(item.id) else (gp.TOOL_START, gp.TOOL_END)
         self._begin(item)
         self._show(item)
         teller.tool_ends(item.id, items.ending_of(item))
         return Seen(f"item.completed/{item.type}", names)
+
+    def _aside(self, stage: str, item: ExecItem) -> Seen:
+        if item.type not in items.WORDS and item.type not in items.ASIDE:
+            self.teller.unknown("item", item.type)
+        return Seen(f"{stage}/{item.type}")
 
     def _begin(self, item: ExecItem) -> None:
         if self.teller.tools.is_open(item.id):

@@ -171,8 +171,16 @@ QUIET = frozenset(
         "hook/started",
         "hook/completed",
         "fs/changed",
+        "thread/archived",
+        "thread/unarchived",
+        "thread/closed",
+        "thread/compacted",
+        "thread/deleted",
+        "thread/name/updated",
+        "thread/readState/changed",
+        "thread/settings/updated",
     }
 )
 """Notifications that are understood, and tell nothing of the work."""
-QUIET_KINDS = ("account/", "thread/", "mcpServer/", "windows", "fuzzyFileSearch/")
+QUIET_KINDS = ("account/", "thread/goal/", "thread/realtime/", "mcpServer/", "windows", "fuzzyFileSearch/")
 """How the methods of more of them begin."""

@@ -67,6 +67,7 @@ class Holding:
         held = self._by_question(question_id)
         if held is not None:
             held.is_resolved = True
+            self._teller.questions.go_on(question_id)
         elif self._teller.questions.get(question_id) is not None:
             self._teller.answered(question_id, allowed=True, comment="the agent went on")
 

@@ -109,6 +109,10 @@ _IMAGES = frozenset({"image_view", "imageView"})
 _OTHERS = frozenset({"collab_tool_call", "collabToolCall", "collabAgentToolCall", "dynamicToolCall"})
 TOOLS = COMMANDS | CHANGES | PLANS | _MCP | _SEARCHES | _IMAGES | _OTHERS
 """The types of items that are calls of tools."""
+WORDS = frozenset({"agent_message", "agentMessage", "reasoning"})
+"""Those that the model says or thinks."""
+ASIDE = frozenset({"error", "userMessage", "hookPrompt", "contextCompaction", "enteredReviewMode", "exitedReviewMode"})
+"""Those that tell nothing of the work, or nothing that is not told otherwise."""
 
 
 def call_of(item: AnyItem, call_id: str) -> ToolCall:

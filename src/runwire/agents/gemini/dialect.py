@@ -71,10 +71,7 @@ class GeminiDialect:
             teller.unparsed(data, message.why)
             return Seen(message.raw_type)
         seen = _HEARD[type(message)](self, message)
-        if teller.is_late:
-            teller.late(data)
-            return Seen(seen.raw_type)
-        return seen
+        return Seen(seen.raw_type) if teller.keep(data) else seen
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""
@@ -89,10 +86,12 @@ class GeminiDialect:
         return _INIT
 
     def _message(self, message: wire.Message) -> Seen:
-        if message.role != "assistant":
-            if message.role == "user":
-                self.teller.user(message.content)
+        if message.role == "user":
+            self.teller.user(message.content)
             return _USER
+        if message.role != "assistant":
+            self.teller.unknown("role", message.role)
+            return _ASIDE
         first = not self._is_speaking
         opens = not self.teller.is_in_turn
         self._is_speaking = True
@@ -117,6 +116,8 @@ class GeminiDialect:
         if not teller.tools.is_open(call.call_id):
             teller.tool_begins(call)
         failed = message.status != "success"
+        if failed and message.status != "error":
+            teller.unknown("status of a result", message.status)
         if call.kind == "todo" and not failed:
             todos = _todos(call)
             if todos:
@@ -141,6 +142,9 @@ class GeminiDialect:
         if message.severity == "warning":
             self.teller.upstream(message.message, status=_status(message.message), retriable=True)
             return _WARNING
+        if message.severity not in {"error", ""}:
+            self.teller.unknown("severity", message.severity)
+            return _WARNING
         self._fault = message.message or "the agent failed"
         if not self.teller.is_in_turn:
             self.teller.turn_begins()
@@ -158,6 +162,8 @@ class GeminiDialect:
                 teller.final()
             teller.leg_ends(Finished(teller.words.said[:200]))
             return Seen("result", (*names, gp.AGENT_END))
+        if message.status != "error":
+            teller.unknown("status of a run", message.status)
         if not teller.is_in_turn:
             teller.turn_begins()
         self._use(message.stats)
@@ -230,6 +236,7 @@ def _status(message: str) -> int | None:
 
 _INIT = Seen("init")
 _USER = Seen("message", (gp.MESSAGE_UPDATE,))
+_ASIDE = Seen("message")
 _FIRST_OF_TURN = Seen("message", (gp.TURN_START, gp.MESSAGE_START, gp.MESSAGE_UPDATE))
 _FIRST = Seen("message", (gp.MESSAGE_START, gp.MESSAGE_UPDATE))
 _MORE = Seen("message", (gp.MESSAGE_UPDATE,))

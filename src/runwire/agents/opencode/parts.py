@@ -34,6 +34,10 @@ _KINDS = {
     "websearch": "web",
 }
 _STOPS = {"stop": "end_turn", "tool-calls": "tool_use", "length": "max_tokens", "content-filter": "refusal"}
+ENDED = frozenset({"completed", "error"})
+"""The statuses of a call that is over."""
+QUIET = frozenset({"patch", "compaction", "snapshot", "file", "agent", "subtask", "retry"})
+"""The types of parts that tell nothing of the work, or nothing that is not told otherwise."""
 _NOTE = "<bash_metadata>"
 _NO_OUTPUT = "(no output)"
 _CODES = {"ContextOverflowError": "context_overflow", "MessageOutputLengthError": "max_tokens"}
@@ -176,6 +180,11 @@ class Bill:
 def stop_of(reason: str | None) -> str:
     """Why the model stopped, in our words."""
     return _STOPS.get(reason or "", reason or "end_turn")
+
+
+def status_of(part: Part) -> str:
+    """How far the call that a part is has come."""
+    return part.state.status if part.state is not None else ""
 
 
 def call_of(part: Part, call_id: str) -> ToolCall:

@@ -10,7 +10,7 @@ import msgspec
 from runwire.agents import glasspane as gp
 from runwire.agents.codec.reading import Unreadable, read
 from runwire.agents.dialect import Outcome, Seen, StreamEnd, Telling
-from runwire.agents.opencode.parts import Fault, Part
+from runwire.agents.opencode.parts import ENDED, Fault, Part, status_of
 from runwire.agents.opencode.steps import Steps
 from runwire.agents.telling import Teller
 from runwire.host import Finished
@@ -76,7 +76,8 @@ class RunDialect:
         if isinstance(message, Unreadable):
             teller.unparsed(data, message.why)
             return Seen(message.raw_type)
-        return _HEARD[type(message)](self, message)
+        seen = _HEARD[type(message)](self, message)
+        return Seen(seen.raw_type) if teller.keep(data) else seen
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The process is gone: that is the only word about how it went."""
@@ -111,7 +112,12 @@ class RunDialect:
         return _REASONING
 
     def _tool_use(self, message: ToolUse) -> Seen:
-        self._steps.tool(message.part)
+        part = message.part
+        if status_of(part) not in ENDED:
+            self.teller.unknown("status of a call", status_of(part))
+            self._steps.wants(part)
+            return _TOOL_USE_OPEN
+        self._steps.tool(part)
         return _TOOL_USE
 
     def _step_finish(self, message: StepFinish) -> Seen:
@@ -131,6 +137,7 @@ _STEP_START = Seen("step_start", (gp.TURN_START,))
 _TEXT = Seen("text", (gp.MESSAGE_START, gp.MESSAGE_END))
 _REASONING = Seen("reasoning", (gp.MESSAGE_UPDATE,))
 _TOOL_USE = Seen("tool_use", (gp.TOOL_START, gp.TOOL_END))
+_TOOL_USE_OPEN = Seen("tool_use")
 _STEP_FINISH = Seen("step_finish", (gp.TURN_END,))
 _ERROR = Seen("error", (gp.ERROR,))
 

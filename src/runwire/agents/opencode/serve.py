@@ -12,6 +12,7 @@ import msgspec
 from runwire.agents import glasspane as gp
 from runwire.agents.codec.reading import Unreadable, read
 from runwire.agents.dialect import Cancelled, Outcome, Seen, StreamEnd, Telling
+from runwire.agents.kept import no_such
 from runwire.agents.money import count
 from runwire.agents.opencode import frames as wire
 from runwire.agents.opencode import parts
@@ -53,7 +54,7 @@ class ServeDialect:
         known = _HEARD.get(frame.type)
         if known is None:
             if not frame.type.startswith(_QUIET):
-                teller.unparsed(data, "an event that is not known")
+                teller.unparsed(data, no_such("event", frame.type))
             return Seen(frame.type)
         decoder, hear = known
         try:
@@ -62,10 +63,7 @@ class ServeDialect:
             teller.unparsed(data, str(wrong))
             return Seen(frame.type)
         names = hear(self, properties)
-        if teller.is_late:
-            teller.late(data)
-            names = ()
-        return Seen(frame.type, names)
+        return Seen(frame.type, () if teller.keep(data) else names)
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""
@@ -98,7 +96,11 @@ class ServeDialect:
         return ()
 
     def _status_changed(self, told: wire.StatusChanged) -> _Names:
-        if self._is_ours(told.session_id) and told.status.type == "retry":
+        if not self._is_ours(told.session_id):
+            return ()
+        if told.status.type not in {"busy", "idle", "retry"}:
+            self.teller.unknown("status of a session", told.status.type)
+        elif told.status.type == "retry":
             attempt = count(told.status.attempt)
             # There is no last attempt: it goes on for ever.
             self.teller.upstream(told.status.message, retriable=True, attempt=attempt, of=attempt + 1)
@@ -111,25 +113,26 @@ class ServeDialect:
         if told.error.name == _ABORTED:
             if teller.outcome is None:
                 teller.cancelling = teller.cancelling or Cancelled()
-        else:
-            teller.upstream(told.error.message, status=told.error.status, retriable=told.error.is_passing)
-            if teller.outcome is None:
-                teller.begun, self._error = True, told.error
+            return ()
+        teller.upstream(told.error.message, status=told.error.status, retriable=told.error.is_passing)
+        if teller.outcome is None:
+            teller.begun, self._error = True, told.error
         return (gp.ERROR,)
 
     def _idle(self, told: wire.Quiet) -> _Names:
         teller = self.teller
         if not self._is_ours(told.session_id):
             return ()
-        # A session may be idle before it was asked for anything, and says twice that it is.
-        if teller.begun and teller.outcome is None:
-            if teller.cancelling is not None:
-                teller.leg_ends(teller.cancelling)
-            elif self._error is not None:
-                teller.leg_ends(self._error.failure())
-            else:
-                teller.leg_ends(Finished(teller.words.said[:200]))
         self._held.clear()
+        # A session may be idle before it was asked for anything, and says twice that it is.
+        if not teller.begun or teller.outcome is not None:
+            return ()
+        if teller.cancelling is not None:
+            teller.leg_ends(teller.cancelling)
+        elif self._error is not None:
+            teller.leg_ends(self._error.failure())
+        else:
+            teller.leg_ends(Finished(teller.words.said[:200]))
         return (gp.AGENT_END,)
 
     # Messages.
@@ -144,6 +147,8 @@ class ServeDialect:
         elif info.role == "assistant" and self.teller.outcome is None:
             self.teller.model = info.model_id or self.teller.model
             self.teller.provider = info.provider_id or self.teller.provider
+        elif info.role not in {"user", "assistant"}:
+            self.teller.unknown("role", info.role)
         return ()
 
     def _leg(self) -> None:
@@ -165,7 +170,11 @@ class ServeDialect:
             return ()
         self._go_on(part)
         hear = _PARTS.get(part.type)
-        return hear(self, part) if hear is not None else ()
+        if hear is not None:
+            return hear(self, part)
+        if part.type not in parts.QUIET:
+            self.teller.unknown("part", part.type)
+        return ()
 
     def _first(self, part: Part) -> bool:
         """Whether this is the first time that the end of a part is told."""
@@ -209,7 +218,10 @@ class ServeDialect:
         return (gp.MESSAGE_UPDATE,)
 
     def _delta(self, told: wire.PartDelta) -> _Names:
-        if not self._is_ours(told.session_id) or told.field != "text":
+        if not self._is_ours(told.session_id):
+            return ()
+        if told.field != "text":
+            self.teller.unknown("field of a part", told.field)
             return ()
         self._streamed.add(told.part_id)
         if told.part_id in self._thoughts:
@@ -222,13 +234,15 @@ class ServeDialect:
     # Tools.
 
     def _tool(self, part: Part) -> _Names:
-        status = part.state.status if part.state is not None else ""
+        status = parts.status_of(part)
         if status == "running" and part.id not in self._done:
             return self._running(part, self._steps.call_id(part.call_id))
-        if status in {"completed", "error"} and self._first(part):
+        if status in parts.ENDED and self._first(part):
             self._held.pop(part.call_id, None)
             self._steps.tool(part)
             return (gp.TOOL_END,)
+        if status not in {"pending", "running", *parts.ENDED}:
+            self.teller.unknown("status of a call", status)
         return ()
 
     def _running(self, part: Part, call_id: str) -> _Names:
@@ -305,9 +319,14 @@ _HEARD: dict[str, tuple["msgspec.json.Decoder[Any]", Callable[..., _Names]]] = {
 
 # What is understood, and tells nothing of the work.
 _QUIET = (
-    "server.",
-    "session.",
-    "message.",
+    "server.connected",
+    "server.heartbeat",
+    "server.instance.disposed",
+    "session.diff",
+    "session.compacted",
+    "session.deleted",
+    "message.removed",
+    "message.part.removed",
     "plugin.",
     "catalog.",
     "reference.",

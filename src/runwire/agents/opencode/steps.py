@@ -46,6 +46,10 @@ class Steps:
         again = self._refused.get(call_id, 0)
         return call_id if not again else f"{call_id}~{again + 1}"
 
+    def wants(self, part: Part) -> None:
+        """The model asks for a call. What became of it is not known."""
+        self._teller.proposes(parts.call_of(part, self.call_id(part.call_id)))
+
     def tool(self, part: Part) -> None:
         """A call has ended, which may be the first that was heard of it."""
         teller, call_id = self._teller, self.call_id(part.call_id)

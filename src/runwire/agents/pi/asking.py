@@ -8,7 +8,9 @@ from runwire.agents.tools import ToolCall, line
 from runwire.host import Answer
 
 ASKS = frozenset({"confirm", "select", "input", "editor"})
-"""What an extension waits for. Everything else is only shown."""
+"""What an extension waits for."""
+SHOWS = frozenset({"notify", "setStatus", "setTitle", "setWidget", "setEditorText", "set_editor_text"})
+"""What it only shows."""
 
 _EXTENSION = "extension"
 _UNSEEN = "the agent went on; the stream does not show the answer"

@@ -12,7 +12,7 @@ import msgspec
 from runwire.agents.dialect import Cancelled, Image, Seen, Telling
 from runwire.agents.pi import lines as wire
 from runwire.agents.pi import shown
-from runwire.agents.pi.asking import ASKS, closed
+from runwire.agents.pi.asking import ASKS, SHOWS, closed
 from runwire.agents.pi.hearing import HEARD, Hear, Hearing
 from runwire.host import Answer, Failed, Finished
 
@@ -77,6 +77,8 @@ class PiDialect(Hearing):
             self._asking.ask(message)
             if self.teller.is_late:
                 self._send(closed(message.id))
+        elif message.method not in SHOWS:
+            self.teller.unknown("method of an extension", message.method)
         return shown.EXTENSION_UI
 
     def _agent_failed(self) -> Seen:

@@ -5,7 +5,7 @@ said later, or only by its doing so. Work on a prompt is over when pi says that 
 the end of the agent is the end unless something follows.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -28,7 +28,6 @@ _BLOCK_ENDS = frozenset({"text_end", "thinking_end", "toolcall_start"})
 
 _DECODER = msgspec.json.Decoder(wire.Message)
 _ENCODER = msgspec.json.Encoder()
-
 
 Hear = Callable[..., Seen]
 
@@ -70,12 +69,10 @@ class Hearing:
             teller.unparsed(data, message.why)
             return Seen(message.raw_type)
         seen = self._heard[type(message)](self, message)
-        if teller.is_late:
+        if teller.is_late and type(message) is wire.MessageUpdate:
             # Only what is new in a piece is kept: older versions repeat everything before it.
-            raw = _ENCODER.encode(message) if type(message) is wire.MessageUpdate else data
-            teller.late(raw)
-            return Seen(seen.raw_type)
-        return seen
+            data = _ENCODER.encode(message)
+        return Seen(seen.raw_type) if teller.keep(data) else seen
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""
@@ -240,7 +237,11 @@ class Hearing:
             teller.model, teller.provider = opening.model or teller.model, opening.provider or teller.provider
             self._open_turn()
             return shown.MESSAGE_START
-        return shown.MESSAGE_START if opening.role == "user" else shown.MESSAGE_START_ASIDE
+        if opening.role == "user":
+            return shown.MESSAGE_START
+        if opening.role not in wire.ROLES:
+            self.teller.unknown("role", opening.role)
+        return shown.MESSAGE_START_ASIDE
 
     def _message_update(self, message: wire.MessageUpdate) -> Seen:
         piece = message.assistant_message_event
@@ -253,18 +254,31 @@ class Hearing:
             self.teller.thought(piece.delta, piece.content_index)
         elif kind in _BLOCK_ENDS:
             self.teller.block_ends()
+        elif kind not in wire.PIECES:
+            self.teller.unknown("piece of a message", kind)
+            return shown.MESSAGE_UPDATE_ASIDE
         return shown.MESSAGE_UPDATE
 
     def _message_end(self, message: wire.MessageEnd) -> Seen:
-        role = message.message.role
+        role, content = message.message.role, message.message.content
+        if isinstance(content, list):
+            self._look(content)
         if role == "assistant":
             return self._answered(message.message)
         if role == "user":
-            self.teller.user(_text(message.message.content))
+            self.teller.user(_text(content))
             if self.teller.model is not None or self.teller.telling.driven:
                 self._open_turn()
             return shown.MESSAGE_END
+        if role not in wire.ROLES:
+            self.teller.unknown("role", role)
         return shown.MESSAGE_END_ASIDE
+
+    def _look(self, blocks: Sequence[wire.Block | wire.Part]) -> None:
+        """Notice what is of no known kind."""
+        for block in blocks:
+            if block.type not in wire.BLOCKS:
+                self.teller.unknown("block", block.type)
 
     def _answered(self, message: wire.Closing) -> Seen:
         teller = self.teller
@@ -286,7 +300,7 @@ class Hearing:
         self._use(message.usage)
         if stop == "stop" and not calls:
             teller.final(_text(blocks))
-        if stop == "error" and not is_abort(message.error_message or ""):
+        if stop == "error" and teller.cancelling is None and not is_abort(message.error_message or ""):
             return shown.MESSAGE_FAILED
         return shown.MESSAGE_END
 
@@ -327,7 +341,9 @@ class Hearing:
         if call.kind == "shell":
             self._print(call.call_id, *printed(message))
         printing = self._printing.pop(call.call_id, None)
-        for block in message.result.content if message.result is not None else ():
+        content = message.result.content if message.result is not None else []
+        self._look(content)
+        for block in content:
             if block.type == "image" and block.data:
                 self.teller.say(
                     Body(tool_call_id=call.call_id, mime=block.mime_type, base64=block.data, summary="a picture")

@@ -7,6 +7,13 @@ piece of it, so that a transcript grows with the square of what was said.
 import msgspec
 from msgspec import Struct
 
+BLOCKS = frozenset({"text", "thinking", "toolCall", "image"})
+"""The parts that a message has, or what a tool returned."""
+PIECES = frozenset({"start", "text_start", "thinking_start", "toolcall_delta", "toolcall_end", "done", "error"})
+"""Pieces of a message that tell nothing which is not told otherwise."""
+ROLES = frozenset({"system", "toolResult", "bashExecution", "custom", "branchSummary", "compactionSummary"})
+"""Who else has messages in a session, beside a person and the model."""
+
 
 class Part(Struct, rename="camel"):
     """A part of what a tool returned."""

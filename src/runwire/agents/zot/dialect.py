@@ -64,10 +64,7 @@ class ZotDialect:
             teller.unparsed(data, message.why)
             return Seen(message.raw_type)
         seen = _HEARD[type(message)](self, message)
-        if teller.is_late:
-            teller.late(data)
-            return Seen(seen.raw_type)
-        return seen
+        return Seen(seen.raw_type) if teller.keep(data) else seen
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""

@@ -4,12 +4,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import click
 import msgspec
 
 from runwire.cli import printing
+from runwire.cli.look import look_of
 from runwire.cli.options import Group, Options, current
 from runwire.cli.program import complain
 from runwire.cli.reaching import reached_or_embedded, reached_or_working
@@ -98,7 +99,7 @@ async def _list(options: Options) -> int:
     write_table(
         ("AGENT", "VERSION", "ASKS", "RESTART", "EVENTS", "DRIVEN"),
         [_row(agent) for agent in _agents(listing.data)],
-        width=printing.width(),
+        look=replace(look_of(options), width=printing.width()),
     )
     return DONE
 

@@ -5,10 +5,12 @@ import asyncio
 import click
 
 from runwire.cli import printing
+from runwire.cli.completing import ArtifactId
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
 from runwire.client.answers import Artifact
+from runwire.client.naming import artifact_named
 
 
 @click.command(
@@ -19,7 +21,7 @@ Examples:
   runwire apply ARTIFACT
   runwire diff ARTIFACT && runwire apply ARTIFACT""",
 )
-@click.argument("artifact")
+@click.argument("artifact", type=ArtifactId())
 def command(artifact: str) -> int:
     """Apply the proposed patch ARTIFACT. When the file has changed since, nothing is written and the status is 5.
 
@@ -30,7 +32,7 @@ def command(artifact: str) -> int:
 
 async def _apply(options: Options, artifact_id: str) -> int:
     async with reached_or_embedded(options) as client:
-        tell_patch(options, (await client.apply(artifact_id)).data)
+        tell_patch(options, (await client.apply(await artifact_named(client, artifact_id))).data)
     return DONE
 
 

@@ -8,10 +8,12 @@ import click
 import msgspec
 
 from runwire.cli import printing
+from runwire.cli.completing import ApprovalId
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
 from runwire.client.answers import Approval
+from runwire.client.naming import approval_named
 
 
 @click.command(
@@ -23,7 +25,7 @@ Examples:
   runwire approve APPROVAL --scope task --comment "fine here"
   runwire approve APPROVAL --edit input.json    with another input than was asked for""",
 )
-@click.argument("approval")
+@click.argument("approval", type=ApprovalId())
 @click.option("--comment", metavar="TEXT", help="A word for the log.")
 @click.option(
     "--scope",
@@ -59,6 +61,7 @@ async def _approve(
     options: Options, approval_id: str, comment: str | None, scope: str | None, edited: dict[str, object] | None
 ) -> int:
     async with reached_or_embedded(options) as client:
+        approval_id = await approval_named(client, approval_id)
         approval = await client.approve(approval_id, comment=comment, scope=scope, edited_input=edited)
     tell_decision(options, approval)
     return DONE

@@ -6,11 +6,14 @@ import click
 import msgspec
 
 from runwire.cli import printing
+from runwire.cli.completing import RunId
+from runwire.cli.look import Id, State, look_of
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
 from runwire.cli.tables import write_table
 from runwire.client.answers import Artifact
+from runwire.client.naming import run_named
 
 
 @click.command(
@@ -21,7 +24,7 @@ Examples:
   runwire artifacts RUN
   runwire artifacts RUN --kind patch --status proposed""",
 )
-@click.argument("run")
+@click.argument("run", type=RunId())
 @click.option("--kind", metavar="KIND", help="Only this kind, such as patch or command_output.")
 @click.option("--status", metavar="STATUS", help="Only patches of this status: proposed, applied or rejected.")
 def command(run: str, kind: str | None, status: str | None) -> int:
@@ -35,6 +38,7 @@ def command(run: str, kind: str | None, status: str | None) -> int:
 
 async def _list(options: Options, run_id: str, filters: dict[str, str]) -> int:
     async with reached_or_embedded(options) as client:
+        run_id = await run_named(client, run_id)
         # A run that is not there is an error, not an empty list.
         await client.run(run_id)
         found: list[msgspec.Raw] = []
@@ -53,8 +57,16 @@ async def _list(options: Options, run_id: str, filters: dict[str, str]) -> int:
     write_table(
         ("ARTIFACT", "KIND", "STATUS", "BYTES", "PATH", "SUMMARY"),
         [
-            (one.id, one.kind, one.status or "", f"{one.size_bytes:,}", one.target_path or "", one.summary[:60])
+            (
+                Id(one.id),
+                one.kind,
+                State(one.status or ""),
+                f"{one.size_bytes:,}",
+                one.target_path or "",
+                one.summary[:60],
+            )
             for one in artifacts
         ],
+        look=look_of(options),
     )
     return DONE

@@ -17,6 +17,7 @@ from runwire.cli.checks import (
     fail,
 )
 from runwire.cli.lines import plain
+from runwire.cli.look import State, look_of, style_of
 from runwire.cli.options import Command, Options, current
 from runwire.cli.statuses import DONE, FAILED
 from runwire.cli.work_checks import check_agents, check_models, check_programs, check_sandbox
@@ -37,12 +38,13 @@ def command() -> int:
     Each line is ok, warn or fail, with what to do about it. Exits with status 1 when anything fails. Changes nothing.
     """
     options = current()
-    findings = list(_look(options))
+    look, findings = look_of(options), list(_look(options))
     for finding in findings:
         if options.json:
             printing.write_json(finding)
         else:
-            printing.write_text(f"{finding.level:<5} {plain(finding.what)}")
+            level = look.painted(f"{finding.level:<5}", style_of(State(finding.level)))
+            printing.write_text(f"{level} {plain(finding.what)}")
             if finding.to_do:
                 printing.write_text(f"      {plain(finding.to_do)}")
     return FAILED if any(finding.level == "fail" for finding in findings) else DONE

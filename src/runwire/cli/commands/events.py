@@ -7,12 +7,15 @@ from contextlib import aclosing
 import click
 
 from runwire.cli import printing
+from runwire.cli.completing import RunId
 from runwire.cli.lines import event_line
+from runwire.cli.look import look_of
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached
 from runwire.cli.statuses import DONE
 from runwire.client.client import Client
 from runwire.client.items import Event, Synced
+from runwire.client.naming import run_named
 
 
 @click.command(
@@ -25,7 +28,7 @@ Examples:
   runwire events RUN --after 41 --type 'tool.*' tool events past number 41
   runwire --json events RUN | jq .type          stored envelopes, one a line""",
 )
-@click.argument("run")
+@click.argument("run", type=RunId())
 @click.option("--after", type=click.IntRange(min=-1), default=-1, metavar="N", help="Only events past number N.")
 @click.option("--type", "types", metavar="TYPES", help="Only these types, such as 'tool.shell.*,run.*'.")
 @click.option("--follow", "-f", is_flag=True, help="Wait for new events until the run has ended.")
@@ -41,13 +44,13 @@ def command(run: str, after: int, types: str | None, follow: bool) -> int:
 
 async def _print(options: Options, run: str, after: int, types: str | None) -> int:
     async with reached(options) as client:
-        await _write(options, _stored(client, run, after, types))
+        await _write(options, _stored(client, await run_named(client, run), after, types))
     return DONE
 
 
 async def _follow(options: Options, run: str, after: int, types: str | None) -> int:
     async with reached(options) as client, printing.while_read():
-        await _write(options, client.events(run, after, types))
+        await _write(options, client.events(await run_named(client, run), after, types))
     return DONE
 
 
@@ -60,7 +63,7 @@ async def _stored(client: Client, run: str, after: int, types: str | None) -> As
 
 
 async def _write(options: Options, items: AsyncGenerator[Event | Synced]) -> None:
-    live = False
+    live, look = False, look_of(options)
     async with aclosing(items):
         async for item in items:
             if isinstance(item, Synced):
@@ -70,6 +73,6 @@ async def _write(options: Options, items: AsyncGenerator[Event | Synced]) -> Non
             if options.json:
                 printing.write(item.envelope)
             else:
-                printing.write_text(event_line(item.envelope, with_run=False))
+                printing.write_text(look.fitting(event_line(item.envelope, with_run=False)))
             if live:
                 printing.flush()

@@ -10,10 +10,12 @@ from tempfile import NamedTemporaryFile
 import click
 
 from runwire.cli import printing
+from runwire.cli.completing import RunId
 from runwire.cli.logs import STANDARD
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
+from runwire.client.naming import run_named
 
 
 @click.command(
@@ -24,7 +26,7 @@ Examples:
   runwire export RUN run.jsonl          into a file, which appears when it is whole; -o run.jsonl does the same
   runwire export RUN - | gzip > r.gz    to standard output, as without FILE""",
 )
-@click.argument("run")
+@click.argument("run", type=RunId())
 @click.argument("file", required=False)
 @click.option("--output", "-o", metavar="FILE", help="Where to; `-` is standard output.")
 def command(run: str, file: str | None, output: str | None) -> int:
@@ -38,10 +40,12 @@ def command(run: str, file: str | None, output: str | None) -> int:
 
 
 async def _export(options: Options, run: str, output: str) -> int:
-    async with reached_or_embedded(options) as client, aclosing(client.export(run)) as lines:
-        with _opened(output) as write:
-            async for line in lines:
-                write(line)
+    async with reached_or_embedded(options) as client:
+        run_id = await run_named(client, run)
+        async with aclosing(client.export(run_id)) as lines:
+            with _opened(output) as write:
+                async for line in lines:
+                    write(line)
     return DONE
 
 

@@ -6,8 +6,10 @@ import secrets
 import click
 import msgspec
 
+from runwire.agents.catalogue import dialect_of
+from runwire.agents.errors import AgentUnknown
 from runwire.cli import printing
-from runwire.cli.logs import STANDARD, blocks_of
+from runwire.cli.logs import STANDARD, blocks_of, require_file
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached_or_embedded, say
 from runwire.cli.statuses import DONE, FAILED
@@ -36,7 +38,14 @@ def command(agent: str, file: str) -> int:
     The id of the run is said at once on standard error and printed at the end. The status is 1 when the agent failed or was stopped.
     Works with or without a running gateway.
     """
-    return asyncio.run(_ingest(current(), agent, file))
+    options = current()
+    configured = options.config().agents.get(agent)
+    try:
+        dialect_of(agent if configured is None else configured.dialect or agent)
+    except AgentUnknown as unknown:
+        raise click.UsageError(f"{unknown.message}; {unknown.hint}") from unknown
+    require_file(file)
+    return asyncio.run(_ingest(options, agent, file))
 
 
 async def _ingest(options: Options, agent: str, file: str) -> int:

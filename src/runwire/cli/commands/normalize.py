@@ -7,10 +7,11 @@ import click
 
 from runwire.agents.catalogue import make_dialect, names
 from runwire.agents.dialect import Dialect, StreamEnd, Telling
+from runwire.agents.errors import AgentUnknown
 from runwire.agents.glasspane import Pane
 from runwire.agents.normalising import Enveloper, Normaliser
 from runwire.cli import printing
-from runwire.cli.logs import STANDARD, blocks_of
+from runwire.cli.logs import STANDARD, blocks_of, require_file
 from runwire.cli.options import Command, current
 from runwire.cli.reaching import say
 from runwire.cli.statuses import DONE
@@ -45,13 +46,19 @@ def command(agent: str, form: str, file: str) -> int:
     Envelopes come out as the events of one run, numbered from 0, ended as the agent ended. Nothing is stored: `ingest` does that.
     """
     configured = current().config().agents.get(agent)
-    dialect = make_dialect(agent if configured is None else configured.dialect or agent, Telling(agent=agent))
-    return asyncio.run(_panes(dialect, file) if form == "glasspane" else _envelopes(agent, dialect, file))
-
-
-async def _envelopes(agent: str, dialect: Dialect, file: str) -> int:
     clock = SystemClock()
     ids = Ids(now_ns=clock.now_ns, random_bytes=secrets.token_bytes)
+    telling = Telling(agent=agent, approval_id=lambda: ids.new("appr"))
+    try:
+        dialect = make_dialect(agent if configured is None else configured.dialect or agent, telling)
+    except AgentUnknown as unknown:
+        raise click.UsageError(f"{unknown.message}; {unknown.hint}") from unknown
+    require_file(file)
+    return asyncio.run(_panes(dialect, file) if form == "glasspane" else _envelopes(agent, dialect, file, ids))
+
+
+async def _envelopes(agent: str, dialect: Dialect, file: str, ids: Ids) -> int:
+    clock = SystemClock()
     normaliser, enveloper = Normaliser(dialect), Enveloper(run_id=ids.new("run"), agent=agent, ids=ids)
     _write(enveloper.begin(clock.now_ns()))
     async with printing.while_read():

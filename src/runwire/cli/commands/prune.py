@@ -6,11 +6,14 @@ from collections.abc import Mapping
 import click
 
 from runwire.cli import printing
+from runwire.cli.completing import RunId
+from runwire.cli.look import Id, look_of
 from runwire.cli.options import Command, Options, current
 from runwire.cli.quantities import Duration, Size
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
 from runwire.cli.tables import write_table
+from runwire.client.naming import run_named
 
 _FIELDS = {
     "max_age": "max_age_s",
@@ -35,7 +38,7 @@ Examples:
 @click.option("--max-age", type=Duration(), metavar="TIME", help="Keep events younger than TIME, such as 30d.")
 @click.option("--max-events", type=click.IntRange(min=1), metavar="N", help="Keep N events of a run.")
 @click.option("--max-bytes", type=Size(), metavar="SIZE", help="Keep as much as fits, such as 2GiB.")
-@click.option("--run", metavar="RUN", help="Only this run.")
+@click.option("--run", type=RunId(), metavar="RUN", help="Only this run.")
 @click.option("--through", type=click.IntRange(min=0), metavar="N", help="With --run: its events up to number N.")
 @click.option("--dry-run", is_flag=True, help="Only tell what would go.")
 def command(run: str | None, dry_run: bool, **limits: float | None) -> int:
@@ -54,13 +57,14 @@ def command(run: str | None, dry_run: bool, **limits: float | None) -> int:
 
 async def _prune(options: Options, wishes: Mapping[str, object], run: str | None, dry_run: bool) -> int:
     async with reached_or_embedded(options) as client:
-        report = await client.prune({**wishes, **({} if run is None else {"run_id": run}), "dry_run": dry_run})
+        which = {} if run is None else {"run_id": await run_named(client, run)}
+        report = await client.prune({**wishes, **which, "dry_run": dry_run})
     if options.json:
         for pruned in report:
             printing.write_json(pruned)
         return DONE
-    rows = [(pruned.run_id, str(pruned.events), str(pruned.through_sequence), pruned.reason) for pruned in report]
-    write_table(("RUN", "EVENTS", "THROUGH", "REASON"), rows)
+    rows = [(Id(pruned.run_id), str(pruned.events), str(pruned.through_sequence), pruned.reason) for pruned in report]
+    write_table(("RUN", "EVENTS", "THROUGH", "REASON"), rows, look=look_of(options))
     total = sum(pruned.events for pruned in report)
     click.echo(f"{total} events {'would go' if dry_run else 'are gone'}", err=True)
     return DONE

@@ -2,11 +2,13 @@
 
 import asyncio
 import math
+from collections.abc import AsyncIterable
 from contextlib import aclosing
 
 import click
 
 from runwire.cli import printing
+from runwire.cli.completing import RunOrFile
 from runwire.cli.logs import log_of
 from runwire.cli.options import Command, Options, current
 from runwire.cli.statuses import DONE
@@ -43,10 +45,12 @@ Examples:
   runwire replay run.jsonl --speed 10   ten times as fast
   runwire replay RUN --speed max        without waiting""",
 )
-@click.argument("source", metavar="RUN|FILE")
+@click.argument("source", type=RunOrFile(), metavar="RUN|FILE")
 @click.option("--speed", type=Speed(), default="1", metavar="N|max", help="How many times as fast [default: 1].")
 def command(source: str, speed: float) -> int:
-    """Print the envelopes of RUN or FILE (`-` is standard input), one a line, waiting between them as long as it took.
+    """Show RUN or FILE (`-` is standard input) once more, waiting between events as long as it took.
+
+    Elsewhere than on a terminal, and with --json, it prints the envelopes, one a line.
 
     Works with or without a running gateway.
     """
@@ -54,19 +58,55 @@ def command(source: str, speed: float) -> int:
 
 
 async def _replay(options: Options, source: str, speed: float) -> int:
-    loop = asyncio.get_running_loop()
-    began_s, first_ns = loop.time(), None
+    pace = _Pace(speed)
     async with printing.while_read(), aclosing(log_of(source, options)) as lines:
-        async for line in lines:
-            if speed < math.inf:
-                at_ns = _moment(line)
-                first_ns = at_ns if first_ns is None else first_ns
-                # Against the start, not the line before: small errors must not add up over a long log.
-                due_s = began_s + (at_ns - first_ns) / _NS / speed
-                printing.flush()
-                await asyncio.sleep(due_s - loop.time())
-            printing.write(line)
+        if options.json or not printing.drawable(no_color=options.no_color):
+            async for line in lines:
+                await pace.keep(line)
+                printing.write(line)
+        else:
+            await _show(lines, pace)
     return DONE
+
+
+async def _show(lines: AsyncIterable[bytes], pace: "_Pace") -> None:
+    # Not at the top: what draws is loaded only where somebody looks.
+    from runwire.cli.live import on_screen
+
+    async with on_screen(None, asks=False, now_ns=pace.now_ns) as live:
+        async for line in lines:
+            await pace.keep(line)
+            try:
+                live.take(line)
+            except MalformedEnvelope as error:
+                raise click.ClickException(f"this is no log of envelopes: {error}") from error
+
+
+class _Pace:
+    """The time of a log as it passes once more."""
+
+    def __init__(self, speed: float) -> None:
+        self._speed = speed
+        self._loop = asyncio.get_running_loop()
+        self._began_s = self._loop.time()
+        self._first_ns: int | None = None
+
+    async def keep(self, line: bytes) -> None:
+        """Wait until it is time for a line."""
+        if self._speed == math.inf:
+            return
+        at_ns = _moment(line)
+        self._first_ns = at_ns if self._first_ns is None else self._first_ns
+        # Against the start, not the line before: small errors must not add up over a long log.
+        due_s = self._began_s + (at_ns - self._first_ns) / _NS / self._speed
+        printing.flush()
+        await asyncio.sleep(due_s - self._loop.time())
+
+    def now_ns(self) -> int:
+        """The moment of the log that is now."""
+        if self._first_ns is None:
+            return 0
+        return self._first_ns + round((self._loop.time() - self._began_s) * self._speed * _NS)
 
 
 def _moment(line: bytes) -> int:

@@ -1,16 +1,15 @@
 """`runwire run`: have something done, and see it done."""
 
 import asyncio
-import signal
-import sys
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Mapping
+from contextlib import aclosing
 from pathlib import Path
 
 import click
 
 from runwire.cli import printing
 from runwire.cli.asking import Asker
+from runwire.cli.interrupting import interruptible
 from runwire.cli.options import Command, Options, current
 from runwire.cli.plain_view import PlainView
 from runwire.cli.reaching import reached_or_working, say
@@ -58,7 +57,9 @@ Examples:
 @click.option("--session", metavar="CHAT", help="The session that it belongs to.")
 @click.option("--detach", is_flag=True, help="Print the run's id and leave it to the workers.")
 def command(prompt: str, detach: bool, **wishes: object) -> int:
-    """Start a run for PROMPT and show it live. Ctrl-C cancels the run.
+    """Start a run for PROMPT and show it live. Ctrl-C cancels the run; pressed again, it leaves the run to the gateway.
+
+    What needs a decision is asked here, when this is a terminal: y, n, e to edit, a for always, ? for more.
 
     The exit status is 0 when it completed, 1 when it failed or was denied, 130 when it was interrupted. With --json the
     lines are the stored envelopes, byte for byte. Without a gateway it runs in this process on the same data directory.
@@ -113,9 +114,9 @@ async def _start(client: Client, task: Mapping[str, object]) -> Run:
 
 
 async def _run(options: Options, task: Mapping[str, object]) -> int:
-    async with reached_or_working(options, working=True) as (client, _):
+    async with reached_or_working(options, working=True) as (client, here):
         run = await _start(client, task)
-        async with _interruptible(client, run) as interrupted:
+        async with interruptible(client, run, here=here) as interrupted:
             await _show(options, client, run)
         status = (await client.run(run.run_id)).status
     if interrupted.is_set():
@@ -123,39 +124,18 @@ async def _run(options: Options, task: Mapping[str, object]) -> int:
     return DONE if status == "completed" else FAILED
 
 
-@asynccontextmanager
-async def _interruptible(client: Client, run: Run) -> AsyncGenerator[asyncio.Event]:
-    """While the body runs, the first Ctrl-C cancels the run and the second leaves at once."""
-    loop, pressed = asyncio.get_running_loop(), asyncio.Event()
-    body = asyncio.current_task()
-    cancelling: list[asyncio.Task[Run]] = []
-
-    def press() -> None:
-        if pressed.is_set():
-            if body is not None:
-                body.cancel()
-            return
-        pressed.set()
-        sys.stderr.write("note:  cancelling; Ctrl-C again leaves at once\n")
-        cancelling.append(loop.create_task(client.cancel(run, reason="interrupted")))
-
-    loop.add_signal_handler(signal.SIGINT, press)
-    try:
-        yield pressed
-    except asyncio.CancelledError:
-        if not pressed.is_set():
-            raise
-        raise KeyboardInterrupt from None
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        for task in cancelling:
-            # A run that ended in the same moment cannot be cancelled, and need not be.
-            await asyncio.wait([task])
-            if not task.cancelled():
-                task.exception()
-
-
 async def _show(options: Options, client: Client, run: Run) -> None:
+    if options.json or not printing.drawable(no_color=options.no_color):
+        await _print(options, client, run)
+        return
+    # Not at the top: what draws is loaded only where somebody looks.
+    from runwire.cli.live import on_screen
+
+    async with on_screen(client, asks=True) as live:
+        await live.follow(client, run.run_id)
+
+
+async def _print(options: Options, client: Client, run: Run) -> None:
     view = None if options.json else PlainView()
     asker = Asker.on_terminal(client) if view is not None else None
     try:

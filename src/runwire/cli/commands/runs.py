@@ -7,12 +7,14 @@ import click
 import msgspec
 
 from runwire.cli import printing
+from runwire.cli.look import Id, Moment, State, look_of
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
-from runwire.cli.tables import dollars, write_table
+from runwire.cli.tables import write_table
 from runwire.client.answers import Run
 from runwire.client.client import Client
+from runwire.client.render.money import dollars
 
 _PAGE = 500
 
@@ -50,15 +52,16 @@ async def _list(options: Options, limit: int, filters: dict[str, str]) -> int:
         ("RUN", "STATUS", "AGENT", "HEAD", "COST", "UPDATED"),
         [
             (
-                run.run_id,
-                run.status,
+                Id(run.run_id),
+                State(run.status),
                 run.agent,
                 str(run.head_sequence),
                 dollars(run.cost_micros_usd),
-                run.updated_at[:19] + "Z",
+                Moment(run.updated_at),
             )
             for run in runs
         ],
+        look=look_of(options),
     )
     return DONE
 

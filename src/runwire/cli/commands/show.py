@@ -6,11 +6,15 @@ import click
 import msgspec
 
 from runwire.cli import printing
+from runwire.cli.completing import RunId
+from runwire.cli.look import Moment, State, look_of
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
-from runwire.cli.tables import dollars, write_facts
+from runwire.cli.tables import write_facts
 from runwire.client.answers import Run
+from runwire.client.naming import run_named
+from runwire.client.render.money import dollars
 
 
 @click.command(
@@ -21,7 +25,7 @@ Examples:
   runwire show RUN
   runwire show RUN --json | jq .head_hash""",
 )
-@click.argument("run")
+@click.argument("run", type=RunId())
 def command(run: str) -> int:
     """Show what RUN is now. With --json the line is the run as the gateway tells it.
 
@@ -32,7 +36,7 @@ def command(run: str) -> int:
 
 async def _show(options: Options, run_id: str) -> int:
     async with reached_or_embedded(options) as client:
-        told = await client.run_json(run_id)
+        told = await client.run_json(await run_named(client, run_id))
     if options.json:
         printing.write(told)
         return DONE
@@ -43,14 +47,15 @@ async def _show(options: Options, run_id: str) -> int:
             ("task", run.task_id or ""),
             ("session", run.session_id or ""),
             ("agent", run.agent),
-            ("status", run.status),
+            ("status", State(run.status)),
             ("error", ": ".join(part for part in (run.error_code, run.error_message) if part)),
             ("events", _range(run)),
             ("cost", dollars(run.cost_micros_usd)),
-            ("created", run.created_at),
-            ("updated", run.updated_at),
+            ("created", Moment(run.created_at)),
+            ("updated", Moment(run.updated_at)),
             ("head", run.head_hash),
-        ]
+        ],
+        look=look_of(options),
     )
     return DONE
 

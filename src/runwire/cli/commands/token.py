@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from runwire.cli import printing
+from runwire.cli.look import Moment, look_of
 from runwire.cli.options import Group, Options, current
 from runwire.cli.quantities import Duration
 from runwire.cli.reaching import reached_or_embedded
@@ -78,15 +79,17 @@ async def _list(options: Options) -> int:
         ("TOKEN", "NAME", "SCOPES", "CREATED", "EXPIRES", "REVOKED"),
         [
             (
+                # Whole: `revoke` takes no less.
                 token.token_id,
                 token.name,
                 ",".join(token.scopes),
-                token.created_at[:19] + "Z",
-                token.expires_at[:19] + "Z" if token.expires_at else "",
-                token.revoked_at[:19] + "Z" if token.revoked_at else "",
+                Moment(token.created_at),
+                Moment(token.expires_at or ""),
+                Moment(token.revoked_at or ""),
             )
             for token in tokens
         ],
+        look=look_of(options),
     )
     return DONE
 

@@ -5,10 +5,12 @@ import asyncio
 import click
 
 from runwire.cli import printing
+from runwire.cli.look import look_of
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
-from runwire.cli.tables import dollars, write_table
+from runwire.cli.tables import write_table
+from runwire.client.render.money import dollars
 
 
 @click.command(
@@ -52,5 +54,6 @@ async def _show(options: Options, group_by: str, since: str | None) -> int:
             )
             for row in report.data
         ],
+        look=look_of(options),
     )
     return DONE

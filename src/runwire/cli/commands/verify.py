@@ -7,6 +7,7 @@ from contextlib import aclosing
 import click
 
 from runwire.cli import printing
+from runwire.cli.completing import RunOrFile
 from runwire.cli.lines import plain
 from runwire.cli.logs import blocks_of, is_file, lines_of
 from runwire.cli.options import Command, Options, current
@@ -14,6 +15,7 @@ from runwire.cli.reaching import knowing, reached_or_embedded, say
 from runwire.cli.statuses import DONE, FAILED
 from runwire.cli.stored import Stored
 from runwire.client.answers import Run
+from runwire.client.naming import run_named
 from runwire.protocol import chain
 from runwire.protocol.envelope import MalformedEnvelope, decode_envelope
 from runwire.protocol.lifecycle import Breach
@@ -42,7 +44,7 @@ Examples:
   runwire verify run.jsonl
   runwire verify run.jsonl --head sha256:5f70bf18…   against a value that you kept elsewhere""",
 )
-@click.argument("source", metavar="RUN|FILE")
+@click.argument("source", type=RunOrFile(), metavar="RUN|FILE")
 @click.option("--head", type=Head(), metavar="HASH", help="The chain value that the last event must lead to.")
 @click.option("--live", is_flag=True, help="The run had not ended when FILE was written.")
 def command(source: str, head: bytes | None, live: bool) -> int:
@@ -60,9 +62,9 @@ def command(source: str, head: bytes | None, live: bool) -> int:
 
 async def _verify_run(options: Options, run_id: str, head: bytes | None) -> int:
     async with reached_or_embedded(options) as client:
-        run = await client.run(run_id)
+        run = await client.run(await run_named(client, run_id))
         proof = _Proof(live=not run.finished)
-        breach = await proof.read(_up_to(client.export(run_id), run.head_sequence))
+        breach = await proof.read(_up_to(client.export(run.run_id), run.head_sequence))
     return _tell(options, proof, breach or proof.compare(head, "the given value") or proof.compare_run(run))
 
 

@@ -6,12 +6,14 @@ from contextlib import aclosing
 import click
 
 from runwire.cli import printing
+from runwire.cli.completing import RunId
 from runwire.cli.lines import event_line
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached
 from runwire.cli.statuses import DONE, FAILED
 from runwire.client.client import Client
 from runwire.client.items import Event, FeedEvent
+from runwire.client.naming import run_named
 
 
 @click.command(
@@ -23,11 +25,13 @@ Examples:
   runwire watch --all --type 'run.*'      only how runs begin and end
   runwire watch RUN1 RUN2                 two runs from their start until both have ended""",
 )
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.argument("runs", type=RunId(), nargs=-1, metavar="[RUN]...")
 @click.option("--all", "everything", is_flag=True, help="Watch every run, from now on.")
 @click.option("--type", "types", metavar="TYPES", help="Only these types, such as 'tool.shell.*,run.*'.")
 def command(runs: tuple[str, ...], everything: bool, types: str | None) -> int:
     """Print events as they happen, one a line: run, number, time, type and the beginning of the data.
+
+    On a terminal, a single RUN is shown as `runwire run` shows it, and asks here what needs a decision; Ctrl-C leaves it alone.
 
     Named runs are shown from their start; the command ends when all of them have, with status 1 unless all completed.
     With --json each line is the stored envelope, byte for byte. This command needs a running gateway.
@@ -54,11 +58,22 @@ async def _watch_all(options: Options, types: str | None) -> int:
 async def _watch_runs(options: Options, runs: tuple[str, ...], types: str | None) -> int:
     async with reached(options) as client, printing.while_read():
         # A run that is not there is an error before anything is printed.
-        for run in runs:
-            await client.run(run)
+        named = list(dict.fromkeys([(await client.run(await run_named(client, run))).run_id for run in runs]))
+        if len(named) == 1 and types is None and not options.json and printing.drawable(no_color=options.no_color):
+            return DONE if await _show_run(client, named[0]) else FAILED
         async with asyncio.TaskGroup() as group:
-            watched = [group.create_task(_watch_run(options, client, run, types)) for run in dict.fromkeys(runs)]
+            watched = [group.create_task(_watch_run(options, client, run, types)) for run in named]
     return DONE if all(task.result() for task in watched) else FAILED
+
+
+async def _show_run(client: Client, run: str) -> bool:
+    """Show a run to its end and say whether it completed."""
+    # Not at the top: what draws is loaded only where somebody looks.
+    from runwire.cli.live import on_screen
+
+    async with on_screen(client, asks=True) as live:
+        await live.follow(client, run)
+    return (await client.run(run)).status == "completed"
 
 
 async def _watch_run(options: Options, client: Client, run: str, types: str | None) -> bool:

@@ -5,6 +5,7 @@ import msgspec
 
 from runwire.errors import ArtifactNotFound, QuotaExceeded, StoreCorrupt
 from runwire.journal.artifact import Artifact, ArtifactFilter, ArtifactPage, decode_meta, encode_meta
+from runwire.journal.store.prefix import prefix_range
 
 _COLUMNS = "artifact_id, task_id, run_id, kind, status, pinned, created_ns, size, digest, meta"
 _Row = tuple[str, str | None, str | None, str, str | None, int, int, int, bytes, bytes]
@@ -59,6 +60,7 @@ def find_with_body(db: apsw.Connection, artifact_id: str) -> tuple[Artifact, byt
 
 def list_artifacts(db: apsw.Connection, which: ArtifactFilter, before: int | None, limit: int) -> ArtifactPage:
     """The newest artifacts that fit the filter, before a cursor."""
+    first, beyond = (None, None) if which.id_prefix is None else prefix_range(which.id_prefix)
     asked: list[tuple[str, str | int | None]] = [
         ("kind = ?", which.kind),
         ("run_id = ?", which.run_id),
@@ -66,6 +68,8 @@ def list_artifacts(db: apsw.Connection, which: ArtifactFilter, before: int | Non
         ("status = ?", which.status),
         ("pinned = ?", None if which.pinned is None else int(which.pinned)),
         ("artifact_key < ?", before),
+        ("artifact_id >= ?", first),
+        ("artifact_id < ?", beyond),
     ]
     terms = [(term, value) for term, value in asked if value is not None]
     where = " AND ".join(term for term, _ in terms) or "1"
