@@ -43,7 +43,7 @@ def readable(result: object) -> str | None:
 
 def _literal(text: str) -> str | None:
     stripped = text.strip()
-    if not stripped or len(stripped) > LITERAL_MAX or not (stripped[0] in _OPENS or stripped in _WORDS):
+    if not stripped or len(stripped) > LITERAL_MAX or not (stripped[0] in _OPENS or stripped.startswith(tuple(_WORDS))):
         return None
     if _is_deep(stripped):
         return None

@@ -16,12 +16,12 @@ from runwire.agents.claude import shown
 from runwire.agents.claude.calls import returned
 from runwire.agents.claude.ends import Bill, outcome_of, overspent
 from runwire.agents.claude.working import AT_ONCE, Work
-from runwire.agents.codec.reading import Unreadable, read
 from runwire.agents.dialect import Cancelled, Image, Outcome, Seen, StreamEnd, Telling
+from runwire.agents.hearing import hear
 from runwire.agents.telling import Teller
 from runwire.host import Answer
 
-_DECODER = msgspec.json.Decoder(wire.Any)
+_DECODER: "msgspec.json.Decoder[object]" = msgspec.json.Decoder(wire.Any)
 _ENCODER = msgspec.json.Encoder()
 _INITIALIZE = "initialize"
 _INTERRUPT = "interrupt"
@@ -48,15 +48,8 @@ class ClaudeDialect:
 
     def feed(self, data: bytes, at_ns: int, name: str = "") -> Seen:  # noqa: ARG002 - lines have no names
         """Take one line."""
-        teller = self.teller
         self._work.now_ns = at_ns
-        teller.begin_frame(at_ns)
-        message = read(_DECODER, data)
-        if isinstance(message, Unreadable):
-            teller.unparsed(data, message.why)
-            return Seen(message.raw_type)
-        seen = _HEARD[type(message)](self, message)
-        return Seen(seen.raw_type) if teller.keep(data) else seen
+        return hear(self, _DECODER, _HEARD, data, at_ns)
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""

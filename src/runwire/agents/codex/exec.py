@@ -9,11 +9,11 @@ from collections.abc import Callable
 import msgspec
 
 from runwire.agents import glasspane as gp
-from runwire.agents.codec.reading import Unreadable, read
 from runwire.agents.codex import items
 from runwire.agents.codex.faults import failure, plain, retry_of, status_of
 from runwire.agents.codex.items import ExecItem
 from runwire.agents.dialect import Outcome, Seen, StreamEnd, Telling, Usage
+from runwire.agents.hearing import hear
 from runwire.agents.money import count
 from runwire.agents.telling import Teller
 from runwire.host import Finished
@@ -78,7 +78,7 @@ class Error(Line, tag="error"):
 
 
 _Message = ThreadStarted | TurnStarted | TurnCompleted | TurnFailed | ItemStarted | ItemUpdated | ItemCompleted | Error
-_DECODER = msgspec.json.Decoder(_Message)
+_DECODER: "msgspec.json.Decoder[object]" = msgspec.json.Decoder(_Message)
 
 
 class ExecDialect:
@@ -92,14 +92,7 @@ class ExecDialect:
 
     def feed(self, data: bytes, at_ns: int, name: str = "") -> Seen:  # noqa: ARG002 - lines have no names
         """Take one line."""
-        teller = self.teller
-        teller.begin_frame(at_ns)
-        message = read(_DECODER, data)
-        if isinstance(message, Unreadable):
-            teller.unparsed(data, message.why)
-            return Seen(message.raw_type)
-        seen = _HEARD[type(message)](self, message)
-        return Seen(seen.raw_type) if teller.keep(data) else seen
+        return hear(self, _DECODER, _HEARD, data, at_ns)
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""

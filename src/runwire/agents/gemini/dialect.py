@@ -13,9 +13,9 @@ import msgspec
 from runwire.agents import glasspane as gp
 from runwire.agents.catalogue import make_dialect
 from runwire.agents.choosing import Choosing, is_rpc
-from runwire.agents.codec.reading import Unreadable, read
 from runwire.agents.dialect import Dialect, Outcome, Seen, StreamEnd, Telling, Usage
 from runwire.agents.gemini import lines as wire
+from runwire.agents.hearing import hear
 from runwire.agents.money import count
 from runwire.agents.telling import Teller
 from runwire.agents.tools import ToolCall, ToolEnding
@@ -41,7 +41,7 @@ _CODE = re.compile(r'"code":\s*(\d{3})\b')
 _STEPS = re.compile(r"TurnLimit|max(?:imum)? (?:session )?turns|maximum number of (?:session )?turns", re.IGNORECASE)
 _RETRIABLE = frozenset({408, 409, 425, 429})
 
-_DECODER = msgspec.json.Decoder(wire.AnyLine)
+_DECODER: "msgspec.json.Decoder[object]" = msgspec.json.Decoder(wire.AnyLine)
 
 
 def gemini(telling: Telling) -> Dialect:
@@ -64,14 +64,7 @@ class GeminiDialect:
 
     def feed(self, data: bytes, at_ns: int, name: str = "") -> Seen:  # noqa: ARG002 - lines have no names
         """Take one line."""
-        teller = self.teller
-        teller.begin_frame(at_ns)
-        message = read(_DECODER, data)
-        if isinstance(message, Unreadable):
-            teller.unparsed(data, message.why)
-            return Seen(message.raw_type)
-        seen = _HEARD[type(message)](self, message)
-        return Seen(seen.raw_type) if teller.keep(data) else seen
+        return hear(self, _DECODER, _HEARD, data, at_ns)
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from runwire.agents import glasspane as gp
-from runwire.agents.codec.reading import Unreadable, read
 from runwire.agents.dialect import Cancelled, Image, Outcome, Seen, StreamEnd, Telling, Usage
+from runwire.agents.hearing import hear
 from runwire.agents.money import count, micros
 from runwire.agents.telling import Teller
 from runwire.agents.tools import ToolCall, ToolEnding
@@ -35,7 +35,7 @@ _KINDS = {
 _STOPS = {"end": "end_turn", "length": "max_tokens"}
 
 
-_DECODER = msgspec.json.Decoder(wire.Message)
+_DECODER: "msgspec.json.Decoder[object]" = msgspec.json.Decoder(wire.Message)
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -57,14 +57,7 @@ class ZotDialect:
 
     def feed(self, data: bytes, at_ns: int, name: str = "") -> Seen:  # noqa: ARG002 - lines have no names
         """Take one line."""
-        teller = self.teller
-        teller.begin_frame(at_ns)
-        message = read(_DECODER, data)
-        if isinstance(message, Unreadable):
-            teller.unparsed(data, message.why)
-            return Seen(message.raw_type)
-        seen = _HEARD[type(message)](self, message)
-        return Seen(seen.raw_type) if teller.keep(data) else seen
+        return hear(self, _DECODER, _HEARD, data, at_ns)
 
     def end(self, end: StreamEnd, at_ns: int) -> Outcome:
         """The stream is over."""
