@@ -32,7 +32,7 @@ test: $(SETUP) $(BROWSER) ## Run the tests
 	@scripts/chromium
 	@scripts/bubblewrap
 	@scripts/agents
-	@$(PYTHON) -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+	@$(PYTHON) -m pytest --numprocesses 3 --dist loadfile
 
 $(BROWSER): tests/browser/package.json tests/browser/package-lock.json
 	@cd tests/browser && npm ci --no-audit --no-fund

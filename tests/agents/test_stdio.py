@@ -93,6 +93,23 @@ async def test_an_agent_that_dies_fails_the_run_and_says_how(zot: Profile, tmp_p
     assert breaches(host, ended) == []
 
 
+async def test_what_a_failed_agent_complained_about_is_kept(tmp_path: Path) -> None:
+    program = tmp_path / "complains.py"
+    program.write_text("import sys; sys.stderr.write('no key was found\\n'); sys.exit(1)")
+    host = host_of(tmp_path, "anything")
+    ended = await (await executor_of(with_program(PROFILE, program))).run(host)
+    assert isinstance(ended, Failed)
+    assert "no key was found" in ended.message
+    assert [body for _, body in host.artifacts.values()] == [b"no key was found\n"]
+    assert breaches(host, ended) == []
+
+
+async def test_an_agent_is_greeted_with_a_secret_of_this_start(zot: Profile, tmp_path: Path) -> None:
+    host = host_of(tmp_path, "run test ${#ZOTCORE_RPC_TOKEN} = 32 && echo greeted")
+    await (await executor_of(zot)).run(host)
+    assert "".join(one.data for one in host.payloads if isinstance(one, ShellOutputChunk)) == "greeted\n"
+
+
 async def test_an_agent_whose_model_fails_fails_the_run(zot: Profile, tmp_path: Path) -> None:
     host = host_of(tmp_path, "fail")
     ended = await (await executor_of(zot)).run(host)
@@ -105,6 +122,13 @@ async def test_a_budget_interrupts_the_agent(zot: Profile, tmp_path: Path) -> No
     ended = await (await executor_of(zot)).run(host)
     assert ended == Failed("budget_exceeded", "the budget is spent")
     assert host.types.count("cost.budget_exceeded") == 1
+    assert breaches(host, ended) == []
+
+
+async def test_an_agent_that_goes_on_for_ever_is_stopped_by_our_clock(zot: Profile, tmp_path: Path) -> None:
+    host = host_of(tmp_path, "slow")
+    ended = await (await executor_of(zot, patience=Patience(wall_clock_s=0.5))).run(host)
+    assert ended == Failed("run_timed_out", "the agent worked for more than 0.5 s")
     assert breaches(host, ended) == []
 
 

@@ -21,7 +21,8 @@ class Ended:
 
 def surroundings(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """An environment without any setting of the machine that runs the tests."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RUNWIRE_", "XDG_"))}
+    # What runs tests in several processes tells each how wide its terminal would be.
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RUNWIRE_", "XDG_", "COLUMNS"))}
     return kept | {"NO_COLOR": "1"} | dict(more or {})
 
 

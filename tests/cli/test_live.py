@@ -42,7 +42,8 @@ def _run(shell: Shell, gateway: Gateway, model: str, *more: str) -> list[str]:
 
 def _left_tidy(shown: Terminal) -> bool:
     """Whether the terminal was left with a cursor, with line wrapping and with an echo."""
-    return shown.echoes() and shown.said.rfind(b"\x1b[?25h") > shown.said.rfind(b"\x1b[?25l")
+    modes = (b"\x1b[?25", b"\x1b[?7")
+    return shown.echoes() and all(shown.said.rfind(mode + b"h") >= shown.said.rfind(mode + b"l") for mode in modes)
 
 
 def test_a_run_is_shown_to_its_end(shell: Shell, gateway: Gateway) -> None:

@@ -10,7 +10,7 @@ from runwire.native.models.catalogue import Catalogue
 from runwire.runs.accepting import Acceptance
 from runwire.runs.errors import AgentUnknown, ModelUnknown, TaskInvalid
 from runwire.runs.task import NewTask, settled
-from runwire.wiring.naming import WALL_CLOCK_S, NamedAgents, named_agents
+from runwire.wiring.naming import NamedAgents, named_agents
 
 TABLES = {
     "goose": AgentSettings(dialect="acp", command=("goose", "acp")),
@@ -82,4 +82,4 @@ def test_a_table_bounds_the_runs_of_its_agent_unless_the_task_does(tmp_path: Pat
     accepted = acceptance.accept(NewTask(prompt="x", agent="quick", timeout_s=5, max_turns=90))
     assert (accepted.timeout_s, accepted.max_turns) == (5, 90)
     accepted = acceptance.accept(NewTask(prompt="x", agent="zot"))
-    assert (accepted.timeout_s, accepted.max_turns) == (WALL_CLOCK_S, None)
+    assert (accepted.timeout_s, accepted.max_turns) == (None, None)

@@ -1,6 +1,7 @@
 """Starting an agent: its program found, its environment chosen name by name, its walls built."""
 
 import os
+import secrets
 import shutil
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -74,6 +75,11 @@ class Launcher:
         workspace = facts.workspace.resolve()
         wish = Wish(facts.model or profile.model, str(workspace))
         environ = {**profile.variables(wish), **environment_of(profile, facts, reach)}
+        session: dict[str, str] = {}
+        if profile.token_env is not None:
+            # Nobody else who finds the way to its input can speak for us.
+            session["token"] = environ[profile.token_env] = environ.get(profile.token_env) or secrets.token_hex(16)
+            reach.secrets.register(f"agents.{profile.name}.token", session["token"])
         program = find_program(profile, environ.get("PATH"))
         state = state_folders(profile, environ, reach.home)
         command = Command(
@@ -99,6 +105,7 @@ class Launcher:
             budget_micros_usd=facts.budget_micros_usd,
             spent_before_micros_usd=facts.spent_before_micros_usd,
             price=self._price,
+            session=session,
         )
         async with (
             self._watch(host) as watch,

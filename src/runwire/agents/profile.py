@@ -43,6 +43,8 @@ class Profile:
     """What a person does to get it."""
     environment: Sequence[str] = ()
     """Names of variables that it may see beside the usual few; a `*` at the end stands for any ending."""
+    token_env: str | None = None
+    """The variable that makes it want to be greeted with a secret, which is then made for each start."""
     set_env: Mapping[str, str] = field(default_factory=dict)
     state: Sequence[str] = ()
     """Folders that it keeps its own things in, and may write."""

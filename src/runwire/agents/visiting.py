@@ -14,6 +14,7 @@ from runwire.clock import Clock
 from runwire.errors import RunwireError
 from runwire.host import Answer, Failed, RunHost
 from runwire.host import Ended as RunEnded
+from runwire.journal.artifact import ArtifactMeta, NewArtifact
 from runwire.workspace.conversing import TalkOver
 
 _CANCEL_PATIENCE_S = 5.0
@@ -36,6 +37,8 @@ class Patience:
     """How long it may say nothing while neither a tool nor a person is waited for."""
     hello_s: float = 60.0
     """How long it may take until it can be asked anything."""
+    wall_clock_s: float = 4 * 3600.0
+    """How long it may work in all where the run says nothing about that: some agents loop for ever. Waiting for people does not count."""
     stays: bool = False
     """Whether it lives on when it has answered, for whoever speaks to its run next."""
 
@@ -58,6 +61,7 @@ class Visit:
         self._acting = asyncio.Lock()
         self._loop = asyncio.get_running_loop()
         self._heard_s = self._loop.time()
+        self._worked_s = 0.0
         self._failure: Failed | None = None
         self._has_asked = False
         self._last_call = ""
@@ -84,8 +88,11 @@ class Visit:
             if not self._has_asked and self._speaker.ready:
                 self._has_asked = True
                 await self._prompt(prompt, images, group)
+            began_s, was_asking = self._loop.time(), bool(self._asking)
             if not await self._hear(group, _LOOK_S):
                 return
+            if not was_asking:
+                self._worked_s += self._loop.time() - began_s
             if self._failure is None:
                 self._failure = self._too_much()
             if self._failure is not None:
@@ -176,6 +183,8 @@ class Visit:
 
     def _too_much(self) -> Failed | None:
         teller, facts = self._speaker.teller, self._host.facts
+        if self._worked_s > self._patience.wall_clock_s and facts.timeout_s is None and not self._patience.stays:
+            return Failed("run_timed_out", f"the agent worked for more than {self._patience.wall_clock_s:g} s")
         if teller.turns > facts.max_turns:
             return Failed("max_turns", f"the agent took more than {facts.max_turns} turns")
         if teller.tools.begun > facts.max_turns * _CALLS_A_TURN:
@@ -231,19 +240,32 @@ class Visit:
         if self._reading is not None:
             self._reading.cancel()
         report = await self._talk.wait()
-        lost = f"{survivors.count} processes of it could not be ended" if survivors.count else ""
+        left = f"{survivors.count} processes of it could not be ended" if survivors.count else ""
+        complaints = self._talk.stderr_tail()
         end = StreamEnd(
-            exit_code=report.exit_code,
-            signal=report.signal,
-            stderr=self._host.redact(self._talk.stderr_tail()),
-            lost=lost,
+            exit_code=report.exit_code, signal=report.signal, stderr=self._host.redact(complaints), lost=left
         )
         rest, outcome = self._normaliser.end(end, self._clock.now_ns())
         await self._act(rest, None)
         await self._look(self._last_call or None)
-        if self._failure is None and not self._has_asked and not isinstance(outcome, Failed):
-            return Failed("agent_exited", "the agent ended before it could be asked anything", retriable=True)
-        return self._failure or _ended(outcome)
+        ended = self._failure or _ended(outcome)
+        if not self._has_asked and not isinstance(ended, Failed):
+            ended = Failed("agent_exited", "the agent ended before it could be asked anything", retriable=True)
+        if isinstance(ended, Failed) or left:
+            await self._keep_complaints("\n".join(part for part in (left, complaints) if part.strip()))
+        return ended
+
+    async def _keep_complaints(self, text: str) -> None:
+        """What the agent wrote to its standard error, and who of it would not go: kept for whoever looks for the cause."""
+        if not text:
+            return
+        meta = ArtifactMeta(mime="text/plain; charset=utf-8", summary="what the agent complained about")
+        try:
+            draft = await self._host.draft(NewArtifact("command_output", meta), text.encode("utf-8", "replace"))
+        except RunwireError as wrong:
+            log.info("the complaints of run %s could not be kept: %s", self._host.facts.run_id, wrong.message)
+            return
+        self._host.emit(kept=(draft,))
 
     async def _tool_ended(self, ended: Ended) -> None:
         if ended.kind not in _HARMLESS:

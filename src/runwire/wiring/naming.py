@@ -9,8 +9,6 @@ from runwire.config import AgentSettings, Dialect
 from runwire.runs.task import NewTask
 
 NATIVE = "native"
-WALL_CLOCK_S = 4 * 3600.0
-"""How long a run of somebody else's agent may take where nobody says: some loop, and some wait, for ever."""
 # These say how an agent is spoken with, and not which one it is: each needs a table that does.
 _FAMILIES = ("acp", "agno")
 
@@ -55,6 +53,6 @@ class NamedAgents:
             return new
         return msgspec.structs.replace(
             new,
-            timeout_s=new.timeout_s or settings.timeout_s or WALL_CLOCK_S,
+            timeout_s=settings.timeout_s if new.timeout_s is None else new.timeout_s,
             max_turns=settings.max_steps if new.max_turns is None else new.max_turns,
         )

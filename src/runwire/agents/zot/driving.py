@@ -22,5 +22,6 @@ PROFILE = Profile(
     speak=ZotDialect,
     install="go install github.com/patriceckhart/zot/cmd/zot@latest",
     environment=("ZOT_*", "ZOTCORE_*", "OPENAI_*", "ANTHROPIC_*", "MOONSHOT_*", "KIMI_*", "OLLAMA_*", "DEEPSEEK_*"),
+    token_env="ZOTCORE_RPC_TOKEN",
     state=("$ZOT_HOME", "~/.zot", "~/.config/zot"),
 )
