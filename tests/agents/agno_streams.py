@@ -4,8 +4,10 @@ import json
 
 from runwire.agents.agno.dialect import AgnoDialect
 from runwire.agents.agno.requests import Request, Target
-from runwire.agents.dialect import Item, Seen, Telling
+from runwire.agents.dialect import Item, Outcome, Seen, Telling
+from runwire.protocol.events.approval import ApprovalResolved
 from runwire.protocol.payload import Opaque, Payload
+from tests.agents.transcripts import breaches_of, items_of
 
 RUN = "run-1"
 Object = dict[str, object]
@@ -96,3 +98,22 @@ def sent(request: Request, name: str) -> list[Object]:
     """What a request sends in a field of JSON."""
     found: list[Object] = json.loads(dict(request.form)[name])
     return found
+
+
+STARTED = event("RunStarted", model="m", model_provider="p")
+CONTINUED = event("RunContinued")
+DONE = event("RunCompleted", content="done", metrics={"input_tokens": 10, "output_tokens": 2})
+
+
+def told(*events: Object) -> tuple[list[Item], Outcome]:
+    raw = sse(*events)
+    assert breaches_of("agno", [raw]) == []
+    return items_of("agno", [raw])
+
+
+def of(kind: type, items: list[Item]) -> list[Item]:
+    return [item for item in items if type(item) is kind]
+
+
+def decisions(items: list[Item]) -> list[tuple[str, str, str]]:
+    return [(one.approval_id, one.decision, one.by) for one in items if isinstance(one, ApprovalResolved)]

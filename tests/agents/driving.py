@@ -34,13 +34,15 @@ async def unwatched(_: RunHost) -> AsyncGenerator[Watching]:
     yield Unwatched()
 
 
-async def executor_of(profile: Profile, *, watch: Watch = unwatched, patience: Patience | None = None) -> StdioExecutor:
+async def executor_of(
+    profile: Profile, *, watch: Watch = unwatched, patience: Patience | None = None, hidden: Sequence[Path] = ()
+) -> StdioExecutor:
     """A driver of an agent, in the walls of this machine."""
     reach = Reach(
         sandbox=await choose(),
         inherited=os.environ,
         secrets=SecretSet(),
-        hidden=(),
+        hidden=hidden,
         home=Path.home(),
     )
     launcher = Launcher(reach=reach, watch=watch)

@@ -1,6 +1,7 @@
 """Driving an agent over stdio, whatever it does: answer, run tools, loop, hang, die, or not listen."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,22 @@ async def test_an_agent_cannot_write_beside_its_workspace(zot: Profile, tmp_path
     await (await executor_of(zot)).run(host)
     assert list(outside.iterdir()) == []
     assert not (Path.home() / "escaped").exists()
+
+
+async def test_an_agent_sees_its_own_keys_and_those_of_nobody_else(zot: Profile, tmp_path: Path) -> None:
+    own, workspace = tmp_path / "own", tmp_path / "workspace"
+    # Inside of what it may see, so that nothing but hiding hides it.
+    others = workspace / "others"
+    for folder in (own, workspace, others):
+        folder.mkdir()
+        (folder / "key").write_text(f"key of {folder.name}\n")
+    host = host_of(workspace, f"run cat {own}/key {others}/key 2>&1; touch {own}/kept")
+    executor = await executor_of(replace(zot, state=(str(own),)), hidden=(own, others))
+    await executor.run(host)
+    printed = "".join(one.data for one in host.payloads if isinstance(one, ShellOutputChunk))
+    assert "key of own" in printed
+    assert "key of others" not in printed
+    assert (own / "kept").exists()
 
 
 async def test_what_people_say_meanwhile_is_the_next_prompt(zot: Profile, tmp_path: Path) -> None:
