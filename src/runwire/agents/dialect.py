@@ -23,6 +23,9 @@ class Usage(Struct, frozen=True):
     """None when the agent does not say."""
 
 
+QuestionKind = Literal["permission", "choice", "input", "external"]
+"""What an agent waits for: a yes, a choice, words, or something done elsewhere."""
+
 Price = Callable[[str | None, str | None, Usage], int | None]
 """What a call costs in micro-dollars by provider and model, where the agent does not say; None when nobody knows."""
 
@@ -70,7 +73,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
     question_id: str
     """The agent's own id of it."""
-    kind: Literal["permission", "choice", "input", "external"] = "permission"
+    kind: QuestionKind = "permission"
     tool_call_id: str | None = None
     tool_name: str
     tool_kind: str

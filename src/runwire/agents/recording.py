@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec.structs import replace
 
 from runwire.agents.dialect import Body, Item
-from runwire.agents.told import is_piece
 from runwire.journal.artifact import ArtifactMeta, Kind, NewArtifact
 from runwire.protocol.events.tool import ToolCancelled, ToolCompleted, ToolFailed, ToolTimedOut
 from runwire.protocol.events.turn import TurnCompleted, TurnFailed
 from runwire.protocol.payload import Opaque, Payload
-from runwire.protocol.stream import Delta
+from runwire.protocol.stream import Delta, is_delta
 
 if TYPE_CHECKING:
     from runwire.journal.artifact import Draft
@@ -56,9 +55,9 @@ class Recorder:
         waiting: list[Payload | Opaque] = []
         kept: list[Draft] = []
         for item in items:
-            if is_piece(item):
+            if isinstance(item, Payload) and is_delta(item):
                 self._flush(waiting, kept)
-                await self._place.offer(item)  # type: ignore[arg-type] # a piece of stream text is a Delta
+                await self._place.offer(item)
             elif isinstance(item, Body):
                 await self._keep(item)
             elif isinstance(item, Payload):

@@ -1,15 +1,10 @@
 """What has been told so far and not been taken yet, in order. Neighbouring pieces of one stream are joined."""
 
 from runwire.agents.dialect import Item
-from runwire.protocol.events.assistant import AssistantTextDelta
-from runwire.protocol.events.experimental import AssistantThinkingDelta, AssistantToolInputDelta
-from runwire.protocol.events.shell import ShellOutputChunk
 from runwire.protocol.stream import Delta, text_of, with_text
 
 PIECE_MAX = 64 * 1024
 """The most characters of stream text that one piece carries."""
-
-_PIECES = (AssistantTextDelta, AssistantThinkingDelta, AssistantToolInputDelta, ShellOutputChunk)
 
 
 class Told:
@@ -69,8 +64,3 @@ def size_of(text: str) -> int:
     """The length of a text in bytes."""
     # Most text is ASCII, which knows its length without being copied.
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-
-
-def is_piece(item: Item) -> bool:
-    """Say whether an item is a piece of stream text."""
-    return isinstance(item, _PIECES)

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypedDict
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from runwire.agents.dialect import Body, Item, Telling
 from runwire.agents.told import Told, size_of
@@ -278,8 +278,20 @@ def _exited(found: _Open, ending: ToolEnding) -> Payload:
     )
 
 
+class _Who(TypedDict):
+    """What every end of a call says."""
+
+    tool_call_id: str
+    tool_name: str
+    kind: str
+    mcp_server: str | UnsetType
+    mcp_tool: str | UnsetType
+    duration_ms: int
+    output: str | UnsetType
+
+
 def _ended(call: ToolCall, ending: ToolEnding, duration_ms: int) -> Item:
-    who = {
+    who: _Who = {
         "tool_call_id": call.call_id,
         "tool_name": call.name,
         "kind": call.kind,
@@ -291,13 +303,13 @@ def _ended(call: ToolCall, ending: ToolEnding, duration_ms: int) -> Item:
     summary = line(ending.summary or ending.message or ending.output or "") or UNSET
     match ending.outcome:
         case "completed":
-            return ToolCompleted(**who, summary=summary)  # type: ignore[arg-type] # the fields that all of them have
+            return ToolCompleted(**who, summary=summary)
         case "failed":
             code = ending.code or ("nonzero_exit" if ending.exit_code else "tool_failed")
             message = ending.message or line(ending.output or "") or "the agent says that it failed"
-            return ToolFailed(**who, code=code, message=message, summary=summary)  # type: ignore[arg-type] # see above
+            return ToolFailed(**who, code=code, message=message, summary=summary)
         case "cancelled":
-            return ToolCancelled(**who, by=ending.by, reason=ending.message)  # type: ignore[arg-type] # see above
+            return ToolCancelled(**who, by=ending.by, reason=ending.message)
         case "timed_out":
             message = ending.message or "it took longer than it may"
-            return ToolTimedOut(**who, limit="wall_clock", message=message)  # type: ignore[arg-type] # see above
+            return ToolTimedOut(**who, limit="wall_clock", message=message)

@@ -4,19 +4,19 @@ A confirmed call begins, a rejected one is never heard of again. What a person f
 trace either, but the model goes on.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
 from runwire.agents.agno.calls import ANY, call_of, effects_of, summary_of
 from runwire.agents.agno.frames import Tool
-from runwire.agents.agno.pausing import Waiting, fields_of
-from runwire.agents.dialect import Question
+from runwire.agents.agno.pausing import Kind, Waiting, fields_of
+from runwire.agents.dialect import Question, QuestionKind
 from runwire.agents.telling import Teller
 from runwire.agents.tools import ToolCall, ToolEnding, line
 from runwire.protocol.events.policy import PolicyToolBlocked
 
-_KINDS = {
+_KINDS: Mapping[Kind, QuestionKind] = {
     "confirmation": "permission",
     "user_input": "input",
     "user_feedback": "choice",
@@ -171,7 +171,7 @@ def _question(wait: Waiting, call_id: str, content: object) -> Question:
         name, message = step.get("step_name"), _message(step)
         return Question(
             question_id=wait.approval_id,
-            kind=kind,  # type: ignore[arg-type] # one of the four that the table has
+            kind=kind,
             tool_name=name if isinstance(name, str) and name else "step",
             tool_kind="step",
             summary=line(message or f"step {name or wait.key}"),
@@ -184,7 +184,7 @@ def _question(wait: Waiting, call_id: str, content: object) -> Question:
     call = _call(wait, call_id)
     return Question(
         question_id=wait.approval_id,
-        kind=kind,  # type: ignore[arg-type] # see above
+        kind=kind,
         tool_call_id=call_id,
         tool_name=call.name,
         tool_kind=call.kind,
