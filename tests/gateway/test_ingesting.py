@@ -11,10 +11,10 @@ import pytest
 from runwire.agents.catalogue import make_dialect
 from runwire.agents.dialect import Telling
 from runwire.agents.normalising import Normaliser, birth
-from runwire.agents.told import is_piece
 from runwire.journal.records import RunBirth
 from runwire.protocol.lifecycle import check
 from runwire.protocol.payload import Payload
+from runwire.protocol.stream import is_delta
 from tests.agents.transcripts import FOLDER
 from tests.gateway.serving import NDJSON, V1, Served, error_of, serving
 
@@ -88,7 +88,7 @@ async def test_a_run_that_a_dead_gateway_was_taking_in_is_ended_by_the_next(tmp_
         await journal.create_run(RunBirth(RUN, None, None, "zot"), birth("zot"))
         normaliser = Normaliser(make_dialect("zot", Telling(agent="zot")))
         items = normaliser.feed(b"".join(ANSWERED.splitlines(keepends=True)[:13]), 0)
-        await journal.append_all(RUN, [item for item in items if isinstance(item, Payload) and not is_piece(item)])
+        await journal.append_all(RUN, [item for item in items if isinstance(item, Payload) and not is_delta(item)])
     async with serving(tmp_path / "data") as gateway:
         assert await gateway.services.runtime.ingesting.sweep() == 1
         log = await log_of(gateway, RUN)

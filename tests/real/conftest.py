@@ -3,23 +3,18 @@
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from runwire.testing.agent_model_server import AgentModelServer
+from tests.real.agno_driven import Driven, driving
 from tests.real.agno_os import AgnoOS, serving_agno
+from tests.real.agno_raw import Raw
 from tests.real.installed import requires
+from tests.real.place import Place
 from tests.real.recipes import ASKING, RECIPES, RealAgent
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an agent works, and beside it where it keeps its own files."""
-
-    workspace: Path
-    home: Path
 
 
 @pytest.fixture
@@ -95,6 +90,19 @@ def agno_os(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgnoOS]:
     requires("agno")
     with serving_agno(tmp_path_factory.mktemp("agno")) as serving:
         yield serving
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def driven(agno_os: AgnoOS, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Driven]:
+    """One gateway for all rows of a module: they tell their documents apart by title."""
+    async with driving(tmp_path_factory.mktemp("driven"), agno_os) as found:
+        yield found
+
+
+@pytest.fixture
+def raw(agno_os: AgnoOS) -> Raw:
+    """The server itself, asked without us."""
+    return Raw(agno_os)
 
 
 def _set_up(name: str, place: Place, models: AgentModelServer) -> RealAgent:

@@ -13,7 +13,7 @@ from runwire.config import AgentSettings
 from runwire.protocol.lifecycle import check
 from tests.gateway.serving import V1, serving
 from tests.gateway.working import Json, Working
-from tests.real.conftest import Place
+from tests.real.place import Place
 from tests.real.recipes import RealAgent
 
 PATIENCE_S = 120.0

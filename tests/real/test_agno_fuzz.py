@@ -4,45 +4,16 @@ The first of each three pins what the server of this release does, for that is w
 are read from the server's own ledger: a call is made once, or never.
 """
 
-import json
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 from tests.gateway.agno.client import AGNO, names, refusal
 from tests.gateway.serving import error_of
-from tests.gateway.working import Json
-from tests.real.agno_driven import Driven, driving
-from tests.real.agno_os import AgnoOS
+from tests.real.agno_driven import Driven
 from tests.real.agno_raw import Raw, confirmed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SAYS_HELLO = "Hello from Agno."
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def driven(agno_os: AgnoOS, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Driven]:
-    """One gateway for all rows: they tell their documents apart by title."""
-    async with driving(tmp_path_factory.mktemp("driven"), agno_os) as found:
-        yield found
-
-
-@pytest.fixture
-def raw(agno_os: AgnoOS) -> Raw:
-    return Raw(agno_os)
-
-
-async def paused(driven: Driven, title: str) -> tuple[str, list[Json]]:
-    """A run of the real agent that was started at our surface and waits there: its id and its tools."""
-    frames = await driven.client.stream("", {"message": f"create {title}"})
-    assert names(frames)[-1] == "RunPaused"
-    return frames[-1].data["run_id"], frames[-1].data["tools"]
-
-
-def _tools(tools: object) -> dict[str, str]:
-    return {"tools": json.dumps(tools)}
 
 
 # Input.

@@ -6,32 +6,15 @@ two are as they are. Executions are read from the server's own ledger: a call is
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 
 from tests.gateway.agno.client import decided, names
 from tests.gateway.working import Json
-from tests.real.agno_driven import Driven, driving
-from tests.real.agno_os import AgnoOS
+from tests.real.agno_driven import Driven
 from tests.real.agno_raw import Raw, confirmed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-SAYS_HELLO = "Hello from Agno."
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def driven(agno_os: AgnoOS, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Driven]:
-    """One gateway for all rows: they tell their documents apart by title."""
-    async with driving(tmp_path_factory.mktemp("driven"), agno_os) as found:
-        yield found
-
-
-@pytest.fixture
-def raw(agno_os: AgnoOS) -> Raw:
-    return Raw(agno_os)
 
 
 async def paused(driven: Driven, title: str) -> tuple[str, list[Json]]:

@@ -1,21 +1,11 @@
 """What a run of a real AgentOS can wait for beside a confirmation, and teams and workflows, whose runs wait in other words."""
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 from tests.gateway.serving import error_of
-from tests.real.agno_driven import Driven, driving
-from tests.real.agno_os import AgnoOS
+from tests.real.agno_driven import Driven
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def driven(agno_os: AgnoOS, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Driven]:
-    async with driving(tmp_path_factory.mktemp("driven"), agno_os) as found:
-        yield found
 
 
 # Teams and workflows.

@@ -4,8 +4,8 @@ import pytest
 
 from runwire.testing.agent_model_server import AgentModelServer
 from tests.gateway.serving import error_of
-from tests.real.conftest import Place
 from tests.real.driven import driving, kill
+from tests.real.place import Place
 from tests.real.recipes import ASKING, RealAgent
 
 EVERY = tuple(ASKING)

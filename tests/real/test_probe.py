@@ -9,8 +9,8 @@ import pytest
 from runwire.testing.agent_model_server import AgentModelServer
 from tests.cli.program import Shell
 from tests.cli.working import rows
-from tests.real.conftest import Place
 from tests.real.driven import name_of, settings_of
+from tests.real.place import Place
 from tests.real.recipes import ASKING, RealAgent
 
 

@@ -8,7 +8,7 @@ import pytest
 from runwire.testing.agent_model_server import AgentModelServer
 from runwire.testing.model_script import GREETING
 from tests.real.agno_os import AgnoOS
-from tests.real.conftest import Place
+from tests.real.place import Place
 from tests.real.recipes import RECIPES, RealAgent
 from tests.real.running import Frame, run_bare, run_confined
 

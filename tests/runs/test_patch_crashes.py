@@ -196,12 +196,7 @@ async def test_the_next_who_decides_in_a_workspace_settles_it_first(
     (desk.workspace / "d.txt").write_text("four")
     other = await desk.done([("edit_file", {"path": "d.txt", "old_text": "four", "new_text": "4"})])
     (later,) = await desk.patches_of(other)
-    run_id = await desk.done([BOTH, NEW])
-    patches = await desk.patches_of(run_id)
-    with monkeypatch.context() as patched:
-        _stop_at(patched, HALF_WRITTEN)
-        with pytest.raises(_Power):
-            await _attempt(desk, patches, "apply")
+    run_id, _ = await _half_applied(desk, monkeypatch)
     assert await desk.open_rows() == 3
     await desk.patches.apply([later.artifact_id], by="ben")
     assert await desk.open_rows() == 0
@@ -231,13 +226,19 @@ async def test_what_somebody_wrote_in_between_stays_and_the_rest_is_taken_back(
     assert await desk.open_rows() == 0
 
 
-async def test_a_batch_that_somebody_is_writing_is_left_alone(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def _half_applied(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[Artifact]]:
+    """A run whose patches were being applied when the power failed, and those patches."""
     run_id = await desk.done([BOTH, NEW])
     patches = await desk.patches_of(run_id)
     with monkeypatch.context() as patched:
         _stop_at(patched, HALF_WRITTEN)
         with pytest.raises(_Power):
             await _attempt(desk, patches, "apply")
+    return run_id, patches
+
+
+async def test_a_batch_that_somebody_is_writing_is_left_alone(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id, patches = await _half_applied(desk, monkeypatch)
     async with Locks(desk.house.data / "locks").hold(desk.workspace):
         assert await desk.patches.settle_all() == 0
     assert await desk.open_rows() == 3
@@ -246,12 +247,7 @@ async def test_a_batch_that_somebody_is_writing_is_left_alone(desk: Desk, monkey
 
 
 async def test_a_workspace_that_is_gone_is_forgotten(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_id = await desk.done([BOTH, NEW])
-    patches = await desk.patches_of(run_id)
-    with monkeypatch.context() as patched:
-        _stop_at(patched, HALF_WRITTEN)
-        with pytest.raises(_Power):
-            await _attempt(desk, patches, "apply")
+    run_id, patches = await _half_applied(desk, monkeypatch)
     elsewhere = desk.workspace.with_name("elsewhere")
     desk.workspace.rename(elsewhere)
     assert await desk.patches.settle_all() == 1
@@ -262,12 +258,7 @@ async def test_a_workspace_that_is_gone_is_forgotten(desk: Desk, monkeypatch: py
 
 
 async def test_a_batch_of_a_run_that_was_deleted_is_taken_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_id = await desk.done([BOTH, NEW])
-    patches = await desk.patches_of(run_id)
-    with monkeypatch.context() as patched:
-        _stop_at(patched, HALF_WRITTEN)
-        with pytest.raises(_Power):
-            await _attempt(desk, patches, "apply")
+    await _half_applied(desk, monkeypatch)
     await desk.house.journal.write(lambda db: db.execute("DELETE FROM artifacts"))
     assert await desk.patches.settle_all() == 1
     assert read_tree(desk.workspace) == BEFORE
@@ -275,12 +266,7 @@ async def test_a_batch_of_a_run_that_was_deleted_is_taken_back(desk: Desk, monke
 
 
 async def test_another_process_settles_what_one_left(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_id = await desk.done([BOTH, NEW])
-    patches = await desk.patches_of(run_id)
-    with monkeypatch.context() as patched:
-        _stop_at(patched, HALF_WRITTEN)
-        with pytest.raises(_Power):
-            await _attempt(desk, patches, "apply")
+    run_id, patches = await _half_applied(desk, monkeypatch)
     async with open_house(desk.house.data) as house:
         assert await desk_in(house, desk.workspace).patches.settle(run_id) == 1
     assert await _whole(desk, run_id, patches, "apply")
