@@ -193,6 +193,13 @@ def test_a_leading_cd_says_where_the_rest_runs() -> None:
     assert [one.argv for one in reading.segments] == [("make", "test"), ("tee", "log")]
 
 
+@pytest.mark.parametrize("text", ["! ! curl x", "! ! ! curl x", "true && ! ! curl x", "'!' curl x"])
+def test_what_is_negated_twice_is_in_doubt_and_still_seen(text: str) -> None:
+    reading = read(text)
+    assert not reading.plain
+    assert ("curl", "x") in {one.argv for one in reading.suspects}
+
+
 def test_reading_hostile_garbage_takes_no_time_and_never_fails() -> None:
     for text in ("$(" * 5_000, "'" * 16_383, "a<<" * 5_000, "{" * 16_000, "if " * 5_000, "`" * 16_000):
         assert not read(text).plain

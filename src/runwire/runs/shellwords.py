@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import dropwhile
 
 from tree_sitter import Language, Node, Parser
 
@@ -197,6 +198,10 @@ class _Gathered:
             argv += self._redirect(redirect, depth)
         if node.child_by_field_name("name") is None:
             self.doubt("there is no command to run")
+        if argv[:1] == ["!"]:
+            # What is negated twice is run by some shells, and refused by others.
+            self.doubt("a second `!` is another negation to some shells")
+            argv = list(dropwhile(lambda word: word == "!", argv))
         if argv:
             self._take(tuple(argv), piped=_is_piped(node))
 
