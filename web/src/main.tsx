@@ -1,0 +1,18 @@
+/** Where the console begins. */
+import { render } from "preact";
+import { listenToKeys } from "./shell/keys";
+import { Shell } from "./shell/Shell";
+import { showTheme } from "./shell/theme";
+import { locked } from "./wire/api";
+import { goLive } from "./wire/live";
+import { takeToken, token } from "./wire/token";
+import "./style/tokens.css";
+import "./style/base.css";
+
+takeToken();
+locked.value = token() === null;
+showTheme();
+listenToKeys();
+goLive();
+const root = document.getElementById("console");
+if (root !== null) render(<Shell />, root);

@@ -1,0 +1,12 @@
+/** What went wrong, then what to do. */
+import { Refusal } from "../wire/api";
+
+export function Trouble({ failure }: { failure: unknown }) {
+  const message = failure instanceof Error ? failure.message : String(failure);
+  return (
+    <div class="trouble" role="alert">
+      <strong>{message}</strong>
+      {failure instanceof Refusal && failure.hint !== "" && <p>{failure.hint}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+/** Every key that works on the open page. */
+import { Dialog } from "../parts/Dialog";
+import { keys } from "./keys";
+
+export function Help({ onClose }: { onClose: () => void }) {
+  const groups = new Map<string, Map<string, string>>();
+  for (const key of keys.value) {
+    const group = groups.get(key.group) ?? new Map<string, string>();
+    group.set(key.keys, key.about);
+    groups.set(key.group, group);
+  }
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      {[...groups].map(([name, offered]) => (
+        <section key={name}>
+          <h3>{name}</h3>
+          <dl class="keys">
+            {[...offered].map(([key, about]) => (
+              <div key={key}>
+                <dt>
+                  {key.split(" ").map((one) => (
+                    <kbd key={one}>{one}</kbd>
+                  ))}
+                </dt>
+                <dd>{about}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </Dialog>
+  );
+}

@@ -1,0 +1,55 @@
+/** What keys do. Pages say what they offer while they are open; the overlay shows exactly that. */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+
+export interface Key {
+  /** As `KeyboardEvent.key` spells it, or two in a row such as "g h". */
+  readonly keys: string;
+  /** What it does, for the overlay. */
+  readonly about: string;
+  /** Under which heading the overlay shows it. */
+  readonly group: string;
+  readonly act: () => void;
+}
+
+// So long a first key waits for a second one.
+const SEQUENCE_MS = 900;
+
+/** Everything that works now, the newest page's last. */
+export const keys = signal<readonly Key[]>([]);
+
+let before: { key: string; at: number } | null = null;
+
+/** Offer keys while this component is shown. */
+export function useKeys(offered: readonly Key[], dependencies: readonly unknown[]): void {
+  useEffect(() => {
+    keys.value = [...keys.value, ...offered];
+    return () => {
+      keys.value = keys.value.filter((key) => !offered.includes(key));
+    };
+  }, dependencies);
+}
+
+/** Listen to the keyboard, once, for the whole page. */
+export function listenToKeys(): void {
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
+    const now = Date.now();
+    const pair = before !== null && now - before.at < SEQUENCE_MS ? `${before.key} ${event.key}` : null;
+    const found = find(pair) ?? find(event.key);
+    before = found === undefined ? { key: event.key, at: now } : null;
+    if (found === undefined) return;
+    event.preventDefault();
+    found.act();
+  });
+}
+
+function find(wanted: string | null): Key | undefined {
+  return wanted === null ? undefined : keys.value.findLast((key) => key.keys === wanted);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (document.querySelector("dialog[open]")?.contains(target)) return true;
+  return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
+}
