@@ -13,6 +13,7 @@ from runwire.protocol.events.policy import PolicyToolBlocked
 from runwire.protocol.events.shell import ShellExited
 from runwire.testing.host import answers
 from tests.agents.driving import breaches, executor_of, host_of, nothing_left, with_program
+from tests.patience import PATIENCE_S
 
 PROGRAM = Path(__file__).with_name("acp_program.py")
 
@@ -39,7 +40,7 @@ async def test_what_the_agent_asks_is_decided_by_the_run(agent: Profile, tmp_pat
 
 async def test_an_agent_that_lets_nobody_in_is_not_waited_for(tmp_path: Path) -> None:
     host = host_of(tmp_path, "echo")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         ended = await (await executor_of(with_program(PROFILE, PROGRAM, "locked"))).run(host)
     assert ended == Failed("rejected", "Authentication required")
     assert breaches(host, ended) == []
@@ -49,7 +50,7 @@ async def test_a_run_that_is_cancelled_cancels_the_prompt(agent: Profile, tmp_pa
     host = host_of(tmp_path, "wait")
     async with nothing_left(str(PROGRAM)):
         running = asyncio.create_task((await executor_of(agent)).run(host))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while "turn.started" not in host.types and not running.done():
                 await asyncio.sleep(0.05)
         running.cancel()

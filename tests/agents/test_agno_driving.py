@@ -13,8 +13,8 @@ from tests.agents.agno_server import AgnoServer, serving, streamed
 from tests.agents.agno_streams import CONFIRM, Object, event, new, paused, sse, tool
 from tests.gateway.serving import NDJSON, V1
 from tests.gateway.working import Json, Working, at_work
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 30.0
 HELLO = sse(event("RunStarted"), event("RunContent", content="Hello."), event("RunCompleted", content="Hello."))
 
 

@@ -18,6 +18,7 @@ from runwire.protocol import chain
 from runwire.protocol.verify import verify
 from tests.journal.conftest import opened
 from tests.journal.reading import note, whole_log
+from tests.patience import PATIENCE_S
 
 PRODUCERS = 8
 RUNS = ("run_one", "run_two")
@@ -29,6 +30,8 @@ class Evidence:
 
     acknowledged: dict[str, set[bytes]] = field(default_factory=lambda: {run: set() for run in RUNS})
     seen: dict[str, set[bytes]] = field(default_factory=lambda: {run: set() for run in RUNS})
+    growing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Rings with every acknowledgement of a new start."""
 
 
 @asynccontextmanager
@@ -40,7 +43,7 @@ async def gateway(data: Path) -> AsyncIterator[tuple[httpx2.AsyncClient, asyncio
         sys.executable, "-m", "runwire", "up", env=environ, stderr=asyncio.subprocess.DEVNULL
     )
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while not (data / "gateway.json").exists():
                 await asyncio.sleep(0.02)
         url = json.loads((data / "gateway.json").read_text())["url"]
@@ -68,11 +71,14 @@ async def seed(data: Path) -> None:
 
 async def strike(data: Path, evidence: Evidence, after_s: float) -> None:
     """Start the gateway, load it, and kill it in the middle of everything."""
+    evidence.growing.clear()
     async with gateway(data) as (client, process), asyncio.TaskGroup() as group:
         for number in range(PRODUCERS):
             group.create_task(_produce(client, RUNS[number % 2], evidence))
         for run in RUNS:
             group.create_task(_watch(client, run, evidence))
+        # The moment is counted from when it takes events, or a busy machine would be killed before it began.
+        await evidence.growing.wait()
         await asyncio.sleep(after_s)
         process.send_signal(signal.SIGKILL)
 
@@ -84,6 +90,7 @@ async def _produce(client: httpx2.AsyncClient, run: str, evidence: Evidence) -> 
             answer = await client.post(f"/runs/{run}/events", json=body)
             answer.raise_for_status()
             evidence.acknowledged[run].add(answer.content)
+            evidence.growing.set()
 
 
 async def _watch(client: httpx2.AsyncClient, run: str, evidence: Evidence) -> None:

@@ -20,9 +20,9 @@ from runwire.wiring import working
 from runwire.workspace.applying import Verb
 from runwire.workspace.locking import Locks
 from runwire.workspace.probing import Probe
+from tests.patience import PATIENCE_S
 from tests.runs.house import open_house
 
-_PATIENCE_S = 30.0
 _FORKING = multiprocessing.get_context("forkserver")
 _LOADED = [
     "pytest",
@@ -88,7 +88,7 @@ class Worker:
 
 
 async def _died(process: ForkServerProcess) -> None:
-    await asyncio.to_thread(process.join, _PATIENCE_S)
+    await asyncio.to_thread(process.join, PATIENCE_S)
     assert process.exitcode == -signal.SIGKILL, f"it did not die where it was to: {process.exitcode}"
 
 
@@ -116,7 +116,7 @@ async def worker(
     process.start()
     theirs.close()
     try:
-        assert await asyncio.to_thread(ours.poll, _PATIENCE_S), "it did not begin"
+        assert await asyncio.to_thread(ours.poll, PATIENCE_S), "it did not begin"
         yield Worker(process)
     finally:
         process.kill()

@@ -16,8 +16,8 @@ from runwire.protocol.verify import verify
 from tests.journal.conftest import opened
 from tests.journal.other_process import OtherProcess, other_process
 from tests.journal.reading import note, whole_feed, whole_log
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 20.0
 # Far below the second after which the store would be asked anyway, far above what a busy machine makes of a millisecond.
 AT_ONCE_S = 0.1
 

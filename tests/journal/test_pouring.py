@@ -16,6 +16,7 @@ from runwire.journal.records import Commit, RunBirth, Segment
 from runwire.journal.tail import Tail
 from tests.journal.conftest import opened
 from tests.journal.reading import note, whole_log
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 EVENTS = 2_000
@@ -165,7 +166,7 @@ async def test_an_outlet_is_closed_when_whoever_poured_gives_up(path: Path) -> N
         assert bucket.closed
         go_on.set()
         # Its turn is over: as many others as ever can pour.
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             logs = await asyncio.gather(*(poured_log(journal, 1 << 30) for _ in range(6)))
     assert bucket.parts == []
     assert len(set(logs)) == 1
@@ -196,7 +197,7 @@ async def test_pouring_waits_for_no_query_and_no_query_for_pouring(path: Path) -
             go_on.wait(10)
             return super().take(frames)
 
-    async with opened(path, tail_bytes=1) as journal, asyncio.timeout(10):
+    async with opened(path, tail_bytes=1) as journal, asyncio.timeout(PATIENCE_S):
         await fill(journal)
         await journal.keeper.seal_all()
         reader = journal.reader

@@ -26,6 +26,7 @@ from runwire.protocol.verify import verify
 from tests.journal.conftest import opened
 from tests.journal.reading import note, whole_feed, whole_log
 from tests.journal.test_streams import text
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 _T = TypeVar("_T")
@@ -59,7 +60,7 @@ class Promises(RuleBasedStateMachine):
 
     def do(self, work: Awaitable[_T]) -> _T:
         async def within() -> _T:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE_S):
                 return await work
 
         return self.runner.run(within())

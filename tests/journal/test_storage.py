@@ -12,6 +12,7 @@ from runwire.journal.records import RunBirth
 from runwire.protocol.verify import verify
 from tests.journal.conftest import SECRET, opened
 from tests.journal.reading import note, whole_feed, whole_log
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 
@@ -67,7 +68,7 @@ async def test_sealing_goes_on_beside_appends_and_readers_notice_nothing(path: P
 async def test_a_settled_log_is_sealed_without_being_asked(path: Path) -> None:
     async with opened(path, settle_s=0.01) as journal:
         await fill(journal, 2, 50)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while await journal.reader.query(lambda db: db.execute("SELECT count(*) FROM commits").fetchall()) != [
                 (0,)
             ]:
@@ -133,7 +134,7 @@ async def test_sealing_ends_though_the_appends_do_not(path: Path) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(4):
                 group.create_task(produce())
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 await journal.keeper.seal_all()
             stop.set()
 

@@ -22,6 +22,7 @@ from runwire.protocol.stream import text_of
 from runwire.protocol.verify import verify
 from tests.journal.conftest import SECRET, opened
 from tests.journal.reading import note, whole_log
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 
@@ -50,7 +51,7 @@ async def test_pieces_that_come_together_are_stored_as_one(journal: Journal) -> 
 async def test_text_is_stored_soon_without_being_asked(journal: Journal) -> None:
     await journal.create_run(RunBirth("run_a"), [note()])
     await journal.offer("run_a", text("Hello, world."))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         assert await journal.bell.wait("run_a", 5)
     assert types(await whole_log(journal, "run_a")) == ["external.note", "assistant.text_delta"]
 

@@ -14,10 +14,10 @@ from runwire.protocol.lifecycle import check
 from tests.gateway.agno.client import AgnoClient
 from tests.gateway.serving import NDJSON, V1
 from tests.gateway.working import Json, Working, at_work
+from tests.patience import PATIENCE_S
 from tests.real.agno_os import AgnoOS
 from tests.real.driven import Told
 
-PATIENCE_S = 40.0
 _LOOK_S = 0.05
 _OVER = frozenset({"completed", "failed", "cancelled"})
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.patience import PATIENCE_S
 from tests.real.installed import find
 
 _APP = Path(__file__).with_name("agno_app.py")
-_PATIENCE_S = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class AgnoOS:
     def kill(self) -> None:
         """End it as a crash would."""
         self.process.kill()
-        self.process.wait(_PATIENCE_S)
+        self.process.wait(PATIENCE_S)
 
     def executions(self) -> Sequence[str]:
         """Every execution of a tool so far: its name, and the title of a document that it made."""

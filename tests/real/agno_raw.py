@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import httpx2
 
 from tests.gateway.working import Json
+from tests.patience import PATIENCE_S
 from tests.real.agno_os import AgnoOS
-
-_PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class Raw:
     async def post(self, path: str, form: Mapping[str, str], *, multipart: bool = False) -> Heard:
         """Post a form as it is."""
         parts = {name: (None, value) for name, value in form.items()} if multipart else None
-        async with httpx2.AsyncClient(base_url=self.agno.url, timeout=_PATIENCE_S, trust_env=False) as http:
+        async with httpx2.AsyncClient(base_url=self.agno.url, timeout=PATIENCE_S, trust_env=False) as http:
             if parts:
                 answer = await http.post(self.path + path, files=parts)
             else:
@@ -74,7 +73,7 @@ class Raw:
 
     async def status(self, run_id: str, session_id: str) -> str:
         """How a run stands, as the server has it."""
-        async with httpx2.AsyncClient(base_url=self.agno.url, timeout=_PATIENCE_S, trust_env=False) as http:
+        async with httpx2.AsyncClient(base_url=self.agno.url, timeout=PATIENCE_S, trust_env=False) as http:
             answer = await http.get(f"{self.path}/{run_id}", params={"session_id": session_id})
         return str(answer.json()["status"])
 

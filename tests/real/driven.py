@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from runwire.config import AgentSettings
 from runwire.protocol.lifecycle import check
@@ -182,7 +183,7 @@ class Driving:
 
 
 @asynccontextmanager
-async def driving(agent: RealAgent, place: Place, **settings: object) -> AsyncGenerator[Driving]:
+async def driving(agent: RealAgent, place: Place, **settings: Any) -> AsyncGenerator[Driving]:
     """A gateway with workers that knows the agent; nothing of the agent is left behind it."""
     async with serving(
         place.home.parent / "data", slots=2, **{"close_grace_s": 0.1, "agents": settings_of(agent), **settings}

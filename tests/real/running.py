@@ -15,9 +15,8 @@ from runwire.workspace.sandbox.choosing import choose
 from runwire.workspace.sandbox.hiding import hidden_paths
 from runwire.workspace.sandbox.layer import Confinement
 from runwire.workspace.spawning import Command
+from tests.patience import PATIENCE_S
 from tests.real.recipes import RealAgent
-
-PATIENCE_S = 60.0
 
 Frame = Mapping[str, object]
 

@@ -9,9 +9,8 @@ from runwire.config import AgentSettings
 from runwire.protocol.lifecycle import check
 from tests.gateway.serving import NDJSON, V1
 from tests.gateway.working import Json, Working, at_work
+from tests.patience import PATIENCE_S
 from tests.real.agno_os import AgnoOS
-
-PATIENCE_S = 30.0
 
 
 def settings(agno: AgnoOS, **more: Any) -> dict[str, AgentSettings]:

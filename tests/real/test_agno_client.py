@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from tests.gateway.working import at_work, says, sh
+from tests.patience import PATIENCE_S
 from tests.real.installed import find, requires
 
 _CLIENT = Path(__file__).with_name("agno_client.py")
@@ -13,7 +14,6 @@ _APPROVED = [
     *("RunContinued", "ToolCallStarted", "ToolCallCompleted"),
     *("RunContent", "RunContent", "RunContentCompleted", "RunCompleted"),
 ]
-_PATIENCE_S = 60.0
 
 
 async def test_agnos_own_client_starts_decides_and_cancels(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ async def test_agnos_own_client_starts_decides_and_cancels(tmp_path: Path) -> No
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        async with asyncio.timeout(_PATIENCE_S):
+        async with asyncio.timeout(PATIENCE_S):
             out, err = await process.communicate()
     assert process.returncode == 0, err.decode()
     # It logs what it cannot read and goes on, so its silence is part of the proof.

@@ -39,6 +39,7 @@ from runwire.runs.task import NewTask
 from runwire.runs.tasks import Tasks, TaskView
 from runwire.runs.vault import Vault
 from runwire.runs.worker import Worker
+from tests.patience import PATIENCE_S
 
 Work = Callable[[RunHost], Awaitable[Ended]]
 
@@ -194,7 +195,7 @@ class House:
 
     async def end(self, run_id: str) -> RunInfo:
         """Wait until a run is over, and hold its log to the rules."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 ring = self.journal.bell.listen(run_id, 60)
                 info = await self.journal.reader.run(run_id)

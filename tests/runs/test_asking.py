@@ -14,6 +14,7 @@ from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved
 from runwire.runs import approval
 from runwire.runs.approval import ApprovalFilter
 from runwire.runs.hosting import Held
+from tests.patience import PATIENCE_S
 from tests.runs.deciding import Desk, begin, held_again, log_of, opened, shell, tool, types_of
 
 Opened = Callable[..., Desk]
@@ -64,7 +65,7 @@ async def asked(desk: Desk, ask: ToolAsk) -> Answer:
 
 async def answered(desk: Desk, ask: ToolAsk, answer: approval.Answer) -> Answer:
     """What comes of a question that somebody answers as soon as it is asked."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         waiting = asyncio.create_task(asked(desk, ask))
         await desk.approvals.resolve(await pending(desk), answer)
         return await waiting

@@ -13,6 +13,7 @@ from runwire.protocol.events.run import RunFailed
 from runwire.protocol.events.turn import TurnStarted
 from runwire.protocol.payload import Opaque, Payload
 from runwire.runs.approval import Answer
+from tests.patience import PATIENCE_S
 from tests.runs.house import House, ask, at_work, begun
 from tests.runs.test_claiming import taken_by
 from tests.runs.test_hosting import QUICK, Office
@@ -101,7 +102,10 @@ async def test_a_worker_that_closes_does_not_wait_for_an_answer_that_nobody_give
     house = office.house
     run_id = await house.run()
     patient = type(QUICK)(park_after_s=60.0, close_grace_s=60.0)
-    async with asyncio.timeout(10), at_work(house.worker(asks_and_stays, permitting=office.permits, manners=patient)):
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        at_work(house.worker(asks_and_stays, permitting=office.permits, manners=patient)),
+    ):
         await office.pending()
     await office.entry(run_id, "ready")
     async with at_work(house.worker(asks_and_stays, permitting=office.permits)):

@@ -19,6 +19,7 @@ from runwire.runs.claiming import Claiming, Target
 from runwire.runs.recovering import HAD_NOT_BEGUN, MAY_HAVE_HAPPENED
 from runwire.runs.rows.queue import find_entry
 from runwire.runs.rows.workers import WorkerRow, find_worker
+from tests.patience import PATIENCE_S
 from tests.runs.house import House, ask, at_work, begun
 
 FAR_NS = 2**62
@@ -149,7 +150,7 @@ async def test_a_lease_that_cannot_be_renewed_stops_the_run_and_tells_nothing_mo
         # Somebody holds the database: no heartbeat can be stored.
         other = apsw.Connection(str(database_of(house.data)))
         other.execute("BEGIN IMMEDIATE")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await stopped.wait()
         other.execute("ROLLBACK")
         other.close()
@@ -173,11 +174,11 @@ async def test_a_heartbeat_keeps_the_lease_and_no_row_is_kept_while_idle(house: 
 
     run_id = await house.run()
     async with at_work(house.worker(waits, name="worker_a", lease_s=0.3)):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await renewed.wait()
         go_on.set()
         await house.end(run_id)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while await house.journal.reader.query(lambda db: find_worker(db, "worker_a")) is not None:
                 await asyncio.sleep(0.05)
 

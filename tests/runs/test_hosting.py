@@ -21,6 +21,7 @@ from runwire.runs.policies import Policies
 from runwire.runs.rows.queue import Entry, find_entry
 from runwire.runs.supervisor import Manners
 from runwire.runs.surroundings import Surroundings
+from tests.patience import PATIENCE_S
 from tests.runs.deciding import emitting
 from tests.runs.house import House, ask, at_work
 from tests.runs.test_worker import completed
@@ -47,7 +48,7 @@ class Office:
 
     async def pending(self, count: int = 1) -> list[str]:
         """Wait until so many approvals wait."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 page = await self.approvals.list(ApprovalFilter(status="pending"), None, 50)
                 if len(page.approvals) >= count:
@@ -56,7 +57,7 @@ class Office:
 
     async def entry(self, run_id: str, state: str) -> Entry:
         """Wait until a run's row is in a state."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 entry = await self.house.journal.reader.query(lambda db: find_entry(db, run_id))
                 if entry is not None and entry.state == state:
@@ -348,7 +349,7 @@ async def test_a_permit_on_a_lease_that_is_over_lets_nothing_happen(house: House
     run_id = await house.run()
     worker = house.worker(sleeps)
     async with at_work(worker):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while not result:
                 await asyncio.sleep(0.01)
     assert result == ["lost"]

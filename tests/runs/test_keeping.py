@@ -13,6 +13,7 @@ from runwire.runs.keeping import Backoff, Keeping, Kept, session_of
 from runwire.runs.starting import Starter
 from runwire.runs.task import NewTask, WorkspaceSpec
 from runwire.testing.clock import ManualClock
+from tests.patience import PATIENCE_S
 from tests.runs.house import House, at_work, open_house
 
 KEPT = Kept("fetcher", NewTask(prompt="fetch the news"))
@@ -65,7 +66,7 @@ def keeping(house: House, waits: Waits, starter: Starter | None = None) -> Keepi
 async def kept_until_enough(house: House, waits: Waits, kept: Kept = KEPT, *, starter: Starter | None = None) -> None:
     """Keep an agent until the test has seen enough waits."""
     running = asyncio.create_task(keeping(house, waits, starter).keep(kept))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await asyncio.wait({running, asyncio.create_task(waits.enough.wait())}, return_when=asyncio.FIRST_COMPLETED)
     running.cancel()
     await asyncio.wait({running})
@@ -117,7 +118,7 @@ async def test_one_that_was_cancelled_stays_down_and_is_said_to(
         raise AssertionError
 
     waits = Waits(clock, most=1)
-    async with asyncio.timeout(20), at_work(house.worker(waits_for_ever)):
+    async with asyncio.timeout(PATIENCE_S), at_work(house.worker(waits_for_ever)):
         with caplog.at_level(logging.INFO, "runwire.runs.keeping"):
             running = asyncio.create_task(keeping(house, waits).keep(KEPT))
             await begun.wait()

@@ -15,6 +15,7 @@ from runwire.protocol.events.policy import PolicyToolBlocked
 from runwire.protocol.events.tool import ToolStarted
 from runwire.runs.approval import Answer, ApprovalFilter
 from runwire.runs.hosting import Held
+from tests.patience import PATIENCE_S
 from tests.runs.deciding import Desk, begin, held_again, log_of, opened, shell, tool, types_of
 
 Opened = Callable[..., Desk]
@@ -46,7 +47,7 @@ async def permitted(desk: Desk, ask: ToolAsk) -> Verdict:
 
 async def answered(desk: Desk, ask: ToolAsk, answer: Answer) -> Verdict:
     """What becomes of a call about which somebody gives this answer as soon as it is asked."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         waiting = asyncio.create_task(permitted(desk, ask))
         await desk.approvals.resolve(await pending(desk), answer)
         return await waiting

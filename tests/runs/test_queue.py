@@ -19,6 +19,7 @@ from runwire.runs.errors import ChildRefused
 from runwire.runs.recovering import MAY_HAVE_HAPPENED
 from runwire.runs.rows.queue import count_by_state
 from runwire.runs.task import WorkspaceSpec
+from tests.patience import PATIENCE_S
 from tests.runs.house import House, at_work, open_house
 from tests.runs.test_claiming import done
 
@@ -173,7 +174,7 @@ async def worker_process(data: Path, work: str) -> AsyncGenerator[Process]:
         yield process
     finally:
         process.stdin.close()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             await process.wait()
 
 

@@ -19,10 +19,10 @@ from runwire.protocol.catalogue import TERMINAL, decode_payload
 from runwire.protocol.envelope import data_of
 from runwire.protocol.payload import Payload
 from runwire.wiring import serving
+from tests.patience import PATIENCE_S
 from tests.scenarios.log import Log
 
 V1 = "/hecate/v1"
-PATIENCE_S = 20.0
 Json = dict[str, Any]
 P = TypeVar("P", bound=Payload)
 

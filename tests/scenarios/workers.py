@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tests.cli.program import surroundings
+from tests.patience import PATIENCE_S
 
 
 @asynccontextmanager
@@ -23,7 +24,7 @@ async def worker(data: Path, *, slots: int = 1) -> AsyncGenerator[asyncio.subpro
     )
     try:
         assert process.stdout is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             line = await process.stdout.readline()
         assert msgspec.json.decode(line)["pid"] == process.pid
         yield process
@@ -42,5 +43,5 @@ async def kill(process: asyncio.subprocess.Process) -> None:
 async def close(process: asyncio.subprocess.Process) -> int:
     """End a worker in order and return its status."""
     process.send_signal(signal.SIGTERM)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         return await process.wait()

@@ -30,6 +30,8 @@ from tests.workspace.conftest import Ground
 ENVIRON = child_environment({"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, {}, known=(), home="/tmp")
 # Leaves its group, its session and its parent, closes what it was given, and will not be interrupted.
 DAEMON = "setsid sh -c '(trap \"\" INT; exec sleep {seconds}) </dev/null >/dev/null 2>&1 &'"
+# Waits without starting anybody: a signal that reaches dash while it starts a program is lost on it.
+BUSY = "while :; do :; done"
 SANDBOXES = sandboxes()
 
 
@@ -179,7 +181,7 @@ async def test_whoever_holds_its_output_after_it_does_not_hold_us(tmp_path: Path
 
 
 async def test_one_that_listens_to_an_interrupt_says_its_last_words(tmp_path: Path) -> None:
-    script = "trap 'echo last; exit 5' INT; echo up; while :; do sleep 0.05; done"
+    script = f"trap 'echo last; exit 5' INT; echo up; {BUSY}"
     async with talking(script, tmp_path) as talk:
         await until(talk, b"up")
         async with asyncio.TaskGroup() as tasks:
@@ -216,7 +218,7 @@ async def test_the_ladder_ends_with_force(tmp_path: Path, monkeypatch: pytest.Mo
 
 async def test_daemons_go_with_it_whatever_ends_it(tmp_path: Path) -> None:
     up = DAEMON.format(seconds=604816) + "; while ! pgrep -f 'sleep 604816' >/dev/null; do :; done; echo up; "
-    async with talking(up + "trap 'exit 0' INT; while :; do sleep 0.05; done", tmp_path) as talk:
+    async with talking(up + f"trap 'exit 0' INT; {BUSY}", tmp_path) as talk:
         await until(talk, b"up")
         assert await talk.stop() == Survivors("SIGINT", 0)
         assert running("sleep 604816") == []
@@ -227,7 +229,7 @@ async def test_daemons_go_with_it_whatever_ends_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", SANDBOXES)
 async def test_inside_walls_the_interrupt_reaches_the_one_we_speak_with(ground: Ground, name: str) -> None:
-    script = "trap 'echo last > told; exit 5' INT; echo up; while :; do sleep 0.05; done"
+    script = f"trap 'echo last > told; exit 5' INT; echo up; {BUSY}"
     async with talking(script, ground.workspace, SANDBOXES[name]) as talk:
         await until(talk, b"up")
         assert await talk.stop() == Survivors("SIGINT", 0)
@@ -317,8 +319,7 @@ def test_it_runs_on_either_loop(tmp_path: Path, loop_factory: Callable[[], async
         async with talking("head -c 4000000 /dev/zero; setsid sleep 604823 & exit 0", tmp_path) as talk:
             await asyncio.sleep(0.2)
             assert len(await heard(talk)) == 4_000_000
-        # With a trap: without one, an interrupt between a shell's fork and its child's exec is lost on both.
-        async with talking("trap 'exit 0' INT; echo up; while :; do sleep 0.05; done", tmp_path) as talk:
+        async with talking(f"trap 'exit 0' INT; echo up; {BUSY}", tmp_path) as talk:
             await until(talk, b"up")
             assert await talk.stop() == Survivors("SIGINT", 0)
             with pytest.raises(TalkOver):

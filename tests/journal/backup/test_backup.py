@@ -21,6 +21,7 @@ from runwire.protocol.events.external import external
 from runwire.protocol.payload import Opaque
 from runwire.protocol.verify import verify
 from tests.journal.house import House, open_house
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 LARGE = b"0123456789abcdef" * 4096
@@ -124,7 +125,7 @@ async def test_a_backup_that_takes_long_holds_nobody_up(house: House) -> None:
         for _ in range(200):
             await house.journal.append("run_1", large)
         sealing = asyncio.create_task(house.journal.keeper.seal_all())
-        async with asyncio.timeout(4):
+        async with asyncio.timeout(PATIENCE_S):
             for number in range(100):
                 await house.journal.append("run_1", note(number))
                 await asyncio.sleep(0.01)

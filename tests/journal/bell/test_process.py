@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from runwire.journal.bell.process import ProcessBell
+from tests.patience import PATIENCE_S
 
 
 class Ear:
@@ -25,7 +26,7 @@ class Ear:
 
     async def hears(self, *topics: str) -> None:
         """Wait until all of these have been rung."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while not set(topics) <= set(self.topics):
                 self._heard.clear()
                 await self._heard.wait()
@@ -80,7 +81,7 @@ async def test_a_newcomer_is_rung_at_once(ears: tuple[Ear, Ear, Ear], bells: Pat
     one, *_ = ears
     new = Ear(bells)
     new.bell.open()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not new.topics:
             one.bell.ring("queue")
             await asyncio.sleep(0)

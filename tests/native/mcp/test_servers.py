@@ -18,6 +18,7 @@ from runwire.workspace.sandbox.choosing import choose
 from tests.native.mcp import servers
 from tests.native.mcp.servers import PNG, http_server
 from tests.native.tools.workbench import ENVIRON, Bench, bench, facts_for, make_tools
+from tests.patience import PATIENCE_S
 
 STDIO = McpServer(command=sys.executable, args=[str(Path(servers.__file__))], timeout_s=20)
 
@@ -111,7 +112,7 @@ async def test_a_tool_that_takes_too_long_is_given_up(workspace: Path) -> None:
 
 async def test_a_server_that_dies_fails_its_call_and_is_started_again(workspace: Path) -> None:
     async with served(workspace, {"own": STDIO}) as made:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             result = await made.call("mcp__own__die", {})
         assert (result.outcome, result.code) == ("failed", "server_unreachable")
         assert (await made.call("mcp__own__add", {"a": 1, "b": 1})).output == "2"

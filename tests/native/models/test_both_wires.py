@@ -13,6 +13,7 @@ from runwire.native.models.model import CallChunk, Model, TextChunk
 from runwire.testing.model_server import KEY, TEXT, ModelServer
 from runwire.testing.model_wires import SEAL
 from tests.native.models.calls import HELLO, ask, fail, hear
+from tests.patience import PATIENCE_S
 
 ModelOf = Callable[[str], Model]
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452")
@@ -227,7 +228,7 @@ async def test_nothing_is_left_behind_when_nobody_listens_any_more(model_of: Mod
     await answer.aclose()
     await server.until(lambda: server.connections == 0)
     # The SDK's own generators are closed by the loop, in tasks that end by themselves.
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while _ours(asyncio.all_tasks()) != _ours(before):
             await asyncio.sleep(0)
 

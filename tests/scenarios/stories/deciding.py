@@ -4,7 +4,8 @@ import asyncio
 import sys
 
 from runwire.protocol.events.approval import ApprovalRequested
-from tests.scenarios.stage import PATIENCE_S, Theatre, call, sh, turn
+from tests.patience import PATIENCE_S
+from tests.scenarios.stage import Theatre, call, sh, turn
 
 ASK = {"shell_exec": "ask"}
 

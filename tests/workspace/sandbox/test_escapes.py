@@ -18,6 +18,7 @@ from runwire.workspace.process import Caps, run_process
 from runwire.workspace.sandbox.hiding import hidden_paths
 from runwire.workspace.sandbox.layer import Confinement, Sandbox
 from runwire.workspace.spawning import Command
+from tests.patience import PATIENCE_S
 from tests.workspace.commands import Ran, run, running, sandboxes
 from tests.workspace.conftest import Ground
 
@@ -304,7 +305,7 @@ async def test_a_worker_that_is_killed_takes_its_command_with_it(ground: Ground,
     assert await worker.stdout.readline() == b"up\n"
     worker.send_signal(signal.SIGKILL)
     await worker.wait()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while running("604814"):
             await asyncio.sleep(0.01)
 
