@@ -23,15 +23,20 @@ $(SETUP): pyproject.toml requirements.lock requirements-dev.lock scripts/venv sc
 	@scripts/bubblewrap
 	@touch $@
 
+.PHONY: console
+console: ## Build the web console, if its sources have changed
+	@scripts/console
+
 .PHONY: run
-run: $(SETUP) ## Start the gateway
-	@$(BIN)/runwire up
+run: $(SETUP) console ## Start the gateway, its console and a demonstration
+	@$(BIN)/runwire up --demo
 
 .PHONY: test
-test: $(SETUP) $(BROWSER) ## Run the tests
+test: $(SETUP) $(BROWSER) console ## Run the tests
 	@scripts/chromium
 	@scripts/bubblewrap
 	@scripts/agents
+	@npm test --prefix web --silent
 	@$(PYTHON) -m pytest --numprocesses 3 --dist loadfile
 
 $(BROWSER): tests/browser/package.json tests/browser/package-lock.json
@@ -47,7 +52,7 @@ endurance: $(SETUP) ## Run the long tests: kill -9 under load, soak
 	@$(PYTHON) -m pytest -m endurance -o faulthandler_timeout=0
 
 .PHONY: check
-check: $(SETUP) ## Check format, lint, types, import contracts and generated files
+check: $(SETUP) console ## Check format, lint, types, import contracts and generated files
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
@@ -55,11 +60,13 @@ check: $(SETUP) ## Check format, lint, types, import contracts and generated fil
 	@$(PYTHON) scripts/generate.py --check
 	@$(PYTHON) scripts/reference.py --check
 	@$(PYTHON) scripts/coverage.py --check
+	@npm run check --prefix web --silent
 
 .PHONY: format
-format: $(SETUP) ## Put the code in shape
+format: $(SETUP) console ## Put the code in shape
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+	@npm run format --prefix web --silent
 
 .PHONY: generate
 generate: $(SETUP) ## Write the schema, the TypeScript types and the reference anew
@@ -77,5 +84,5 @@ lock: ## Resolve the dependencies anew and pin them
 
 .PHONY: clean
 clean: ## Remove everything that the other targets made
-	@rm -rf $(VENV) .agents tests/browser/node_modules bench/.cache dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .agents web/node_modules src/runwire/console tests/browser/node_modules bench/.cache dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.patience import PATIENCE_S
+
 TOKEN = "a-token-for-the-tests-alone"
-_PATIENCE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,13 @@ class Up:
     def stop(self, by: signal.Signals = signal.SIGTERM) -> int:
         """Send a signal and return the exit status."""
         self.process.send_signal(by)
-        return self.process.wait(_PATIENCE_S)
+        return self.process.wait(PATIENCE_S)
 
 
 @contextmanager
-def up(data: Path, *, port: int = 0, **settings: str) -> Generator[Up]:
+def up(data: Path, *options: str, port: int = 0, **settings: str) -> Generator[Up]:
     """`runwire up` on a data directory, until the block ends."""
-    command = [sys.executable, "-m", "runwire", "--json", "--data", str(data), "up", "--port", str(port)]
+    command = [sys.executable, "-m", "runwire", "--json", "--data", str(data), "up", "--port", str(port), *options]
     named = {f"RUNWIRE_{key.upper()}": value for key, value in settings.items()}
     environment = {**os.environ, "RUNWIRE_TOKEN": TOKEN, **named}
     log = data.with_suffix(".log")

@@ -5,7 +5,7 @@ import os
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from runwire.journal.records import RunBirth
 from runwire.protocol.events.run import RunFinished, RunQueued, RunStarted
 from runwire.protocol.payload import Opaque, Payload
 from runwire.wiring.serving import open_services
+from tests.patience import PATIENCE_S
 
 V1 = "/hecate/v1"
 SSE = {"accept": "text/event-stream"}
@@ -28,7 +29,6 @@ NDJSON = {"accept": "application/x-ndjson"}
 QUEUED = RunQueued(kind="shell", model=None, provider=None, workspace_path=None, workspace_mode=None)
 STARTED = RunStarted(worker_id="worker-1")
 FINISHED = RunFinished(turns=1, cost_micros_usd=7, duration_ms=5)
-PATIENCE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +183,14 @@ def error_of(response: httpx2.Response) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def serving(data: Path, *, slots: int | None = None, **settings: Any) -> AsyncGenerator[Served]:
+async def serving(
+    data: Path, *, slots: int | None = None, console: Path | None = None, **settings: Any
+) -> AsyncGenerator[Served]:
     """A gateway on a data directory and a free port, until the block ends; with slots it works on runs, too."""
     config = Config(data=data, **({"port": 0} | settings))
     environ = {} if slots is None else {"PATH": os.environ["PATH"]}
     async with open_services(config, environ=environ, workers=slots) as services:
+        services = services if console is None else replace(services, console=console)
         token = await services.tokens.start()
         listening: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         stop = asyncio.Event()

@@ -150,3 +150,59 @@ async def test_a_parked_run_holds_no_slot(tmp_path: Path) -> None:
         types = await working.end(run["run_id"])
     assert types[-1] == "run.finished"
     assert "gap.run_disconnected" not in types
+
+
+async def test_it_is_said_beforehand_what_each_scope_would_allow(working: Working) -> None:
+    run, question = await _asked(working, "npm test")
+    found = await working.get(f"/approvals/{question}")
+    assert {scope: reach["granted"] for scope, reach in found["grants"].items()} == {
+        "once": True,
+        "session": True,
+        "task": True,
+        "always": True,
+    }
+    assert "`npm test" in found["grants"]["always"]["text"]
+    assert (found["editable"], found["not_editable"], found["input_redacted"]) == (True, None, False)
+    answer = {"decision": "approved", "scope": "task"}
+    assert (await working.post(f"/approvals/{question}/resolve", answer)).status_code == 200
+    (granted,) = (await working.get("/permissions"))["data"]
+    assert granted["rule"] == found["grants"]["task"]["rule"]
+    assert granted["text"] in found["grants"]["task"]["text"]
+    after = await working.get(f"/approvals/{question}")
+    assert (after["editable"], after["not_editable"]) == (False, "it has been answered")
+    await working.post(f"/tasks/{run['task_id']}/runs/{run['run_id']}/cancel")
+
+
+async def test_a_call_that_no_rule_could_mean_says_so(working: Working) -> None:
+    _, question = await _asked(working, "eval $(cat somewhere)")
+    found = await working.get(f"/approvals/{question}")
+    assert found["grants"]["once"]["granted"] is True
+    for scope in ("session", "task", "always"):
+        assert found["grants"][scope]["granted"] is False
+        assert found["grants"][scope]["rule"] is None
+        assert found["grants"][scope]["text"]
+
+
+async def test_a_secret_that_is_not_shown_cannot_be_edited(working: Working) -> None:
+    _, question = await _asked(working, "curl -H 'Authorization: Bearer ghp_" + "a1B2" * 9 + "' localhost")
+    found = await working.get(f"/approvals/{question}")
+    assert (found["input_redacted"], found["editable"]) == (True, False)
+    assert "secret" in found["not_editable"]
+    assert found["grants"]["always"]["granted"] is False
+
+
+async def test_an_edit_is_looked_at_before_it_is_made(working: Working) -> None:
+    _, question = await _asked(working, "npm test")
+    path = f"/approvals/{question}/preview"
+    seen = (await working.post(path, {"edited_input": {"command": "npm run lint"}})).json()
+    assert (seen["object"], seen["approval_id"]) == ("preview", question)
+    assert "`npm run lint" in seen["grants"]["task"]["text"]
+    assert await working.refused(path, {"edited_input": {"command": 7}}) == (422, "invalid_body")
+    assert await working.refused(path, {"edited": {}}) == (422, "unknown_field")
+    assert await working.refused("/approvals/appr_nobody/preview", {"edited_input": {}}) == (404, "approval_not_found")
+    assert (await working.get(f"/approvals/{question}"))["status"] == "pending"
+    answer = {"decision": "approved", "scope": "task", "edited_input": {"command": "npm run lint"}}
+    await working.post(f"/approvals/{question}/resolve", answer)
+    (granted,) = (await working.get("/permissions"))["data"]
+    assert granted["rule"] == seen["grants"]["task"]["rule"]
+    assert await working.refused(path, {"edited_input": {"command": "true"}}) == (409, "already_resolved")

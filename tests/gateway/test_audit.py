@@ -63,3 +63,17 @@ async def test_what_makes_no_sense_is_400(working: Working) -> None:
         answer = await working.http.get(f"{V1}/audit", params=params)
         assert answer.status_code == 400
         assert error_of(answer)["code"].startswith("invalid_")
+
+
+async def test_it_is_chosen_by_whose_run_it_was_and_until_when(working: Working) -> None:
+    run_id = await _decided(working, "approved")
+    facts = (await working.get("/audit"))["data"]
+    assert {fact["agent"] for fact in facts} == {"native"}
+    assert (await working.get("/audit", agent="native"))["data"] == facts
+    assert (await working.get("/audit", agent="zot"))["data"] == []
+    assert (await working.get("/audit", task_id=facts[0]["task_id"], run_id=run_id))["data"] == facts
+    assert (await working.get("/audit", session_id="chat_none"))["data"] == []
+    middle = facts[1]["occurred_at"]
+    assert (await working.get("/audit", until=middle))["data"] == [one for one in facts if one["occurred_at"] < middle]
+    wrong = await working.http.get(f"{V1}/audit", params={"until": "soon"})
+    assert (wrong.status_code, error_of(wrong)["code"]) == (400, "invalid_filter")

@@ -10,10 +10,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 from tests.gateway.serving import V1, free_port, serving
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 BROWSER = Path(__file__).resolve().parents[1] / "browser"
-PATIENCE_S = 60.0
 
 
 class Told:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.gateway.serving import V1, Served, caller, serving
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
@@ -39,7 +40,7 @@ async def test_a_head_that_is_too_large_is_refused(gateway: Served, head: bytes)
         for start in range(0, len(head), 4096):
             writer.write(head[start : start + 4096])
             await asyncio.sleep(0)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             answer = await reader.readuntil(b"}}}")
     finally:
         writer.close()
@@ -79,7 +80,7 @@ async def test_a_body_that_breaks_off_its_chunks_is_refused(
     ).encode()
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
     writer.write(head + broken if at_once else head)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         if not at_once:
             # The gateway is waiting for the body by now.
             assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -100,7 +101,7 @@ async def test_a_head_that_trickles_in_is_not_waited_for(tmp_path: Path) -> None
     async with serving(tmp_path / "data", idle_timeout_s=0.5) as gateway:
         reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
         trickle = asyncio.create_task(_trickle(writer))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             answer = await reader.read()
         trickle.cancel()
         writer.close()
@@ -116,7 +117,7 @@ async def _trickle(writer: asyncio.StreamWriter) -> None:
 async def test_a_connection_that_says_nothing_is_closed(tmp_path: Path) -> None:
     async with serving(tmp_path / "data", idle_timeout_s=0.5) as gateway:
         reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             assert await reader.read() == b""
         writer.close()
 
@@ -125,7 +126,7 @@ async def test_a_connection_that_has_nothing_more_to_say_is_closed(tmp_path: Pat
     async with serving(tmp_path / "data", idle_timeout_s=0.5) as gateway:
         reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
         writer.write(HEALTH + b"\r\n")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
         writer.close()
 
@@ -152,7 +153,7 @@ async def test_a_body_above_the_limit_is_refused_and_the_caller_can_read_why(gat
     for _ in range(40):
         writer.write(b"x" * 100_000)
         await writer.drain()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         answer = await reader.read()
     writer.close()
     assert refusal(answer) == (413, "body_too_large")
@@ -172,7 +173,7 @@ async def test_one_connection_too_many_is_told_so_but_probes_are_answered(tmp_pa
         assert (await gateway.raw(HEALTH + b"Connection: close\r\n\r\n")).startswith(b"HTTP/1.1 200")
         for _, writer in held:
             writer.close()
-        async with asyncio.timeout(5), caller(gateway.port, gateway.token) as http:
+        async with asyncio.timeout(PATIENCE_S), caller(gateway.port, gateway.token) as http:
             while (await http.get(f"{V1}/runs")).status_code != 200:
                 await asyncio.sleep(0.02)
 
@@ -198,7 +199,7 @@ async def test_a_caller_who_asks_before_sending_is_told_to_go_on(gateway: Served
     )
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
     writer.write(head.encode())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         assert (await reader.readline()) == b"HTTP/1.1 100 Continue\r\n"
         writer.write(body)
         answer = await reader.read()
@@ -235,6 +236,6 @@ async def test_what_was_meant_for_a_reader_that_left_reaches_nobody_else(gateway
         writer.write(HEALTH + b"Connection: close\r\n\r\n")
         assert (await reader.read()).startswith(b"HTTP/1.1 200 OK")
         writer.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while gateway.services.tally.subscribers:
             await gateway.say("run_1", "anybody?")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.gateway.serving import QUEUED, V1, error_of
 from tests.gateway.working import Json, Working, at_work, says, sh, uses
+from tests.patience import PATIENCE_S
 from tests.workspace.git import git
 
 
@@ -107,7 +108,7 @@ async def test_pinning_takes_no_unknown_field(working: Working) -> None:
 
 async def test_a_run_that_is_carried_out_elsewhere_cannot_be_cancelled_here(working: Working) -> None:
     await working.served.run(QUEUED)
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(PATIENCE_S):
         assert await working.refused("/tasks/task_1/runs/run_1/cancel") == (409, "conflict")
 
 

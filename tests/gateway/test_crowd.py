@@ -15,6 +15,7 @@ import pytest
 from runwire.protocol.envelope import sequence_of
 from tests.gateway.processes import TOKEN, Up, up
 from tests.gateway.serving import V1, Served, messages, note, parse_frames, serving
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 EVENTS = f"{V1}/runs/run_1/events"
@@ -32,7 +33,7 @@ def request(run_id: str, token: str) -> bytes:
 
 
 async def read_all(reader: asyncio.StreamReader) -> bytes:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         return (await reader.read()).partition(b"\r\n\r\n")[2]
 
 
@@ -91,7 +92,7 @@ async def test_readers_that_stop_and_go_at_their_own_pace_all_get_everything(gat
         writer.close()
         return b"".join(parts).partition(b"\r\n\r\n")[2]
 
-    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
         slow = [group.create_task(read_slowly(pause / 2000)) for pause in range(12)]
         for number in range(100):
             await gateway.services.journal.append_all("run_1", [note(f"{number} {'z' * 700}")] * 20)
@@ -203,7 +204,7 @@ def load(gateway: Up) -> None:
 
 def post(gateway: Up, path: str, body: bytes) -> None:
     headers = {"authorization": f"Bearer {TOKEN}"}
-    answer = httpx2.post(f"{gateway.url}{V1}{path}", content=body, headers=headers, trust_env=False)
+    answer = httpx2.post(f"{gateway.url}{V1}{path}", content=body, headers=headers, trust_env=False, timeout=PATIENCE_S)
     assert answer.status_code == 201, answer.text
 
 

@@ -17,6 +17,7 @@ from runwire.protocol.payload import Payload
 from runwire.protocol.stream import is_delta
 from tests.agents.transcripts import FOLDER
 from tests.gateway.serving import NDJSON, V1, Served, error_of, serving
+from tests.patience import PATIENCE_S
 
 ANSWERED = (FOLDER / "zot" / "tool_bash.jsonl").read_bytes()
 RUN = "run_01JC0000000000000000000001"
@@ -47,7 +48,7 @@ async def test_what_has_come_is_there_before_the_stream_ends(gateway: Served) ->
     sending = asyncio.create_task(
         gateway.http.post(f"{V1}/ingest", params={"agent": "zot", "run_id": RUN}, content=stream())
     )
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             shown = await gateway.http.get(f"{V1}/runs/{RUN}")
             if shown.status_code == 200 and any(b"tool.completed" in line for line in await log_of(gateway, RUN)):
@@ -68,7 +69,7 @@ async def test_a_sender_that_goes_away_fails_the_run(gateway: Served) -> None:
     sending = asyncio.create_task(
         gateway.http.post(f"{V1}/ingest", params={"agent": "zot", "run_id": RUN}, content=stream())
     )
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while (await gateway.http.get(f"{V1}/runs/{RUN}")).status_code != 200:
             await asyncio.sleep(0.01)
         sending.cancel()

@@ -136,3 +136,36 @@ async def test_a_run_without_patches_has_an_empty_diff(working: Working) -> None
     assert (answer.status_code, answer.content) == (200, b"")
     nothing = await working.post(f"/runs/{run['run_id']}/patches/apply")
     assert (nothing.status_code, nothing.json()["data"]) == (200, [])
+
+
+async def _check(working: Working, path: str, **params: str) -> Json:
+    before = _files(working)
+    found = await working.get(path, **params)
+    assert _files(working) == before
+    return found
+
+
+async def test_a_check_says_what_applying_would_answer_and_writes_nothing(working: Working) -> None:
+    run_id, (first, second) = await _proposed(working)
+    for path in (f"/artifacts/{first}/check", f"/runs/{run_id}/patches/check"):
+        assert (await _check(working, path))["fits"] is True
+    (working.folder / "a.txt").write_text("another\n")
+    drifted = await _check(working, f"/artifacts/{first}/check")
+    refused = error_of(await working.post(f"/artifacts/{first}/apply"))
+    assert (drifted["fits"], drifted["code"]) == (False, "workspace_drifted")
+    assert {name: drifted[name] for name in ("path", "expected", "actual")} == refused["details"]
+    assert (drifted["message"], drifted["hint"]) == (refused["message"], refused["hint"])
+    assert (await _check(working, f"/artifacts/{second}/check"))["fits"] is True
+    batch = await _check(working, f"/runs/{run_id}/patches/check")
+    assert (batch["fits"], batch["path"], batch["artifact_ids"]) == (False, "a.txt", [first, second])
+
+
+async def test_an_applied_patch_is_checked_for_its_revert(working: Working) -> None:
+    _, (first, _) = await _proposed(working)
+    await working.post(f"/artifacts/{first}/apply")
+    assert (await _check(working, f"/artifacts/{first}/check"))["verb"] == "revert"
+    assert (await _check(working, f"/artifacts/{first}/check", verb="apply"))["code"] == "conflict"
+    (working.folder / "a.txt").write_text("another\n")
+    assert (await _check(working, f"/artifacts/{first}/check"))["code"] == "workspace_drifted"
+    wrong = await working.http.get(f"{V1}/artifacts/{first}/check", params={"verb": "burn"})
+    assert (wrong.status_code, error_of(wrong)["code"]) == (400, "invalid_filter")

@@ -15,6 +15,7 @@ import pytest
 from runwire.protocol.envelope import sequence_of
 from tests.gateway.processes import TOKEN, Up, up
 from tests.gateway.serving import SSE, V1, free_port, messages, parse_frames, serving
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
@@ -32,7 +33,7 @@ async def test_streams_end_without_a_word_when_the_process_does(tmp_path: Path) 
             await run.until("synced")
             await feed.until("synced")
             gateway.services.close_streams()
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(PATIENCE_S):
                 assert await run.rest() == []
                 assert await feed.rest() == []
 

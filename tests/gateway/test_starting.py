@@ -1,6 +1,7 @@
 """Starting, steering and ending runs."""
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -151,3 +152,20 @@ async def test_a_run_says_where_and_by_whom_it_is_worked_on(working: Working) ->
     assert task["latest_run"]["lease_until"] is not None
     ended = (await working.post(_path(run, "cancel"))).json()
     assert (ended["worker_id"], ended["lease_until"]) == (shown["worker_id"], None)
+
+
+async def test_what_is_attached_to_a_later_prompt_goes_with_it(working: Working) -> None:
+    run = await working.run(says("One."), says("Two."))
+    await working.end(run["run_id"])
+    image = {"mime": "image/png", "base64": base64.b64encode(b"\x89PNG fake").decode()}
+    wrong = {"prompt": "Look.", "attachments": [{**image, "base64": "not base64!"}]}
+    assert await working.refused(_path(run, "continue"), wrong) == (422, "task_invalid")
+    answer = await working.post(_path(run, "continue"), {"prompt": "Look.", "attachments": [image]})
+    assert answer.status_code == 201, answer.text
+    later = answer.json()["run_id"]
+    attached = await working.until(later, "user.attachment")
+    said = await working.until(later, "user.message")
+    assert (attached["kind"], attached["turn_index"]) == ("image", said["turn_index"])
+    raw = await working.http.get(f"{V1}/artifacts/{attached['artifact_id']}/raw")
+    assert raw.content == b"\x89PNG fake"
+    assert (await working.end(later))[-1] == "run.finished"

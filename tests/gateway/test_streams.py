@@ -11,6 +11,7 @@ from runwire.journal.artifact import ArtifactMeta, NewArtifact
 from runwire.journal.journal import JournalSettings
 from runwire.protocol.envelope import sequence_of, type_of
 from tests.gateway.serving import SSE, V1, Frame, Served, messages, note, parse_frames, serving
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 EVENTS = "/runs/run_1/events"
@@ -197,7 +198,7 @@ async def test_a_reader_that_leaves_is_forgotten_at_once(gateway: Served) -> Non
     async with gateway.subscribed(EVENTS) as stream:
         await stream.until("synced")
         assert gateway.services.tally.subscribers == 1
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while gateway.services.tally.subscribers:
             await asyncio.sleep(0.01)
 

@@ -11,7 +11,8 @@ from typing import Any
 import httpx2
 
 from runwire.protocol.envelope import type_of
-from tests.gateway.serving import PATIENCE_S, V1, Served, error_of, serving
+from tests.gateway.serving import V1, Served, error_of, serving
+from tests.patience import PATIENCE_S
 
 Json = dict[str, Any]
 SCOPES = ("read", "operate", "write", "admin")

@@ -6,7 +6,7 @@ import msgspec
 from starlette.responses import Response
 
 from runwire.clock import rfc3339
-from runwire.errors import InvalidFilter
+from runwire.errors import AlreadyResolved, InvalidFilter
 from runwire.gateway.call import Call
 from runwire.gateway.json import json_response, require_shallow
 from runwire.gateway.parameters import limit, name, number_cursor
@@ -14,12 +14,32 @@ from runwire.gateway.services import Services
 from runwire.gateway.tasks import caller_of, claiming
 from runwire.runs.approval import Answer, Approval, ApprovalFilter, Scope
 from runwire.runs.errors import ApprovalNotFound
-from runwire.runs.grants import Grant, GrantRule
+from runwire.runs.grants import Grant, GrantRule, widened
+from runwire.runs.wording import ONCE, allowed, in_words, not_allowed
 
 Fields = dict[str, object]
 LIMIT_DEFAULT = 100
 LIMIT_MAX = 500
 STATUSES = ("pending", "approved", "denied", "timed_out")
+
+
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
+    """How far an approval of one scope would reach."""
+
+    granted: bool
+    """Whether it can reach so far; if not, it is good for this call only."""
+    text: str
+    """What would be allowed, or why not, in one line."""
+    rule: GrantRule | None
+
+
+class Reaches(msgspec.Struct, frozen=True, kw_only=True):
+    """How far an approval would reach, by its scope."""
+
+    once: Reach
+    session: Reach
+    task: Reach
+    always: Reach
 
 
 class ApprovalResource(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +61,14 @@ class ApprovalResource(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     policy_reason: str
     input: Fields
+    input_redacted: bool
+    """Whether a secret was taken out of the input that is shown."""
+    editable: bool
+    """Whether an answer may hold an edited input."""
+    not_editable: str | None
+    """Why not, in one line."""
     proposed_rule: GrantRule | None
+    grants: Reaches
     needs_person: bool
     """Whether it asks for an answer, given as `edited_input`, and not for a yes."""
     requested_at: str
@@ -75,6 +102,20 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     stop: bool = False
 
 
+class PreviewRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An input that somebody thinks of approving instead."""
+
+    edited_input: Fields
+
+
+class Preview(msgspec.Struct, frozen=True, kw_only=True):
+    """What an answer with that input would allow."""
+
+    object: Literal["preview"] = "preview"
+    approval_id: str
+    grants: Reaches
+
+
 class PermissionResource(msgspec.Struct, frozen=True, kw_only=True):
     """A standing grant."""
 
@@ -85,6 +126,8 @@ class PermissionResource(msgspec.Struct, frozen=True, kw_only=True):
     scope: Literal["session", "task", "always"]
     scope_id: str | None
     rule: GrantRule
+    text: str
+    """What it is good for, in one line."""
     made_by: str
     approval_id: str | None
     created_at: str
@@ -145,6 +188,18 @@ async def resolve_approval(services: Services, call: Call) -> Response:
     return json_response(_resource(resolved))
 
 
+async def preview_approval(services: Services, call: Call) -> Response:
+    """What an approval of an edited input would allow. It decides nothing."""
+    limit_bytes = services.config.body_limit_bytes
+    given = await call.json(PreviewRequest, limit_bytes)
+    require_shallow(await call.body(limit_bytes))
+    approval = await _find(services, call)
+    if not approval.pending:
+        raise AlreadyResolved(approval.approval_id, decision=approval.status)
+    rule = await services.runtime.approvals.rule(approval, given.edited_input)
+    return json_response(Preview(approval_id=approval.approval_id, grants=_reaches(approval, rule)))
+
+
 async def list_permissions(services: Services, call: Call) -> Response:  # noqa: ARG001 - every route is called alike
     """Standing grants."""
     return json_response(PermissionList(data=[_permission(grant) for grant in await services.runtime.grants.list()]))
@@ -161,6 +216,25 @@ async def _find(services: Services, call: Call) -> Approval:
     if call.path.get("task_id", approval.asker.task_id) != approval.asker.task_id:
         raise ApprovalNotFound(approval.approval_id)
     return approval
+
+
+def _reaches(approval: Approval, rule: GrantRule | None) -> Reaches:
+    def reach(scope: Scope) -> Reach:
+        if rule is None:
+            return Reach(granted=False, text=not_allowed(approval), rule=None)
+        wide = widened(rule, scope)
+        return Reach(granted=True, text=allowed(wide, approval, scope), rule=wide)
+
+    once = Reach(granted=True, text=ONCE, rule=None)
+    return Reaches(once=once, session=reach("session"), task=reach("task"), always=reach("always"))
+
+
+def _not_editable(approval: Approval) -> str | None:
+    if not approval.pending:
+        return "it has been answered"
+    if approval.body.fixed:
+        return "the agent takes no other input than its own"
+    return "its input holds a secret, which is not shown and could not be put back" if approval.redacted else None
 
 
 def _resource(approval: Approval) -> ApprovalResource:
@@ -181,7 +255,11 @@ def _resource(approval: Approval) -> ApprovalResource:
         summary=body.summary,
         policy_reason=body.policy_reason,
         input=body.input,
+        input_redacted=approval.redacted,
+        editable=_not_editable(approval) is None,
+        not_editable=_not_editable(approval),
         proposed_rule=body.proposed_rule,
+        grants=_reaches(approval, body.rule),
         needs_person=body.needs_person,
         requested_at=rfc3339(approval.requested_ns),
         expires_at=_moment(approval.expires_ns),
@@ -204,6 +282,7 @@ def _permission(grant: Grant) -> PermissionResource:
         scope=grant.scope,
         scope_id=grant.scope_id,
         rule=grant.rule,
+        text=in_words(grant.rule),
         made_by=grant.made_by,
         approval_id=grant.approval_id,
         created_at=rfc3339(grant.created_ns),

@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from runwire.errors import CursorAhead, InvalidFilter
 from runwire.gateway.call import Call
-from runwire.gateway.feed import cursor_at, position_of
+from runwire.gateway.feed import Filter, cursor_at, position_of
 from runwire.gateway.json import json_response
-from runwire.gateway.parameters import limit, name, since_ns, type_filter
+from runwire.gateway.parameters import limit, until_ns
 from runwire.gateway.services import Services
-from runwire.protocol.envelope import occurred_at_of, type_of
+from runwire.protocol.envelope import occurred_at_of
 from runwire.protocol.moment import nanoseconds
 from runwire.runs.audit import AuditEntry, accountable, entry, mentions
 
@@ -35,7 +35,8 @@ class AuditList(msgspec.Struct, frozen=True, kw_only=True):
 async def list_audit(services: Services, call: Call) -> Response:
     """What was done, by whom and with whose permission."""
     reader = services.journal.reader
-    accepts, since, run_id = type_filter(call) or accountable, since_ns(call), name(call, "run_id")
+    wanted, until = Filter.of(services, call), until_ns(call)
+    wanted.accepts = wanted.accepts or accountable
     words = call.query.get("q", "")
     if len(words) > _WORDS_MAX:
         raise InvalidFilter("q", words)
@@ -52,13 +53,12 @@ async def list_audit(services: Services, call: Call) -> Response:
             if len(found) == most:
                 beyond = event.position
                 break
-            envelope = event.envelope
             if (
-                accepts(type_of(envelope))
-                and (run_id is None or event.run_id == run_id)
-                and (since is None or nanoseconds(occurred_at_of(envelope)) >= since)
+                await wanted.wants(event)
+                and (until is None or nanoseconds(occurred_at_of(event.envelope)) < until)
                 and (not words or mentions(event, words))
             ):
-                found.append(entry(event))
+                birth = await wanted.birth(event.run_id)
+                found.append(entry(event, None if birth is None else birth.agent))
         position = beyond
     return json_response(AuditList(data=found, has_more=position < end, next_cursor=cursor_at(position).decode()))

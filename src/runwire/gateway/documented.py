@@ -36,6 +36,19 @@ def named(name: str, about: str) -> Parameter:
     return Parameter(name, about, {"type": "string", "minLength": 1, "maxLength": 128})
 
 
+def several(name: str, about: str) -> Parameter:
+    """A filter by any of some ids or names."""
+    pattern = "^[^,]{1,128}(,[^,]{1,128}){0,99}$"
+    return Parameter(name, f"{about} A comma list.", {"type": "string", "pattern": pattern})
+
+
+def yes_or_no(name: str, about: str) -> Parameter:
+    """A filter by a fact."""
+    return Parameter(name, about, {"type": "string", "enum": ["true", "false"]})
+
+
+_STATUS = "|".join(sorted(runs.STATUSES))
+RUN_STATUSES: Schema = {"type": "string", "pattern": f"^({_STATUS})(,({_STATUS}))*$"}
 ID_PREFIX = named("id_prefix", "Those whose id begins so only.")
 _PLACE: Schema = {"type": "string", "pattern": "^[0-9]{1,18}$"}
 CURSOR = Parameter("cursor", "Where an earlier answer ended, as it said.", _PLACE)
@@ -48,6 +61,7 @@ _KEYS: Schema = {"type": "string", "pattern": "^[!-~]{1,255}$"}
 SINCE = Parameter(
     "since", "What occurred at this moment or later (RFC 3339).", {"type": "string", "format": "date-time"}
 )
+UNTIL = Parameter("until", "What occurred before this moment (RFC 3339).", {"type": "string", "format": "date-time"})
 KEY = Parameter("Idempotency-Key", "Makes the request safe to repeat.", _KEYS, "header")
 AGENT = Parameter("agent", "Who the run is ascribed to.", {"type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,128}$"})
 RUN_PARAMETERS = (
@@ -90,6 +104,7 @@ RAW_PARAMETERS = (
     Parameter("If-Range", "Only if the body still has this tag.", TEXT, "header"),
     Parameter("If-None-Match", "Only if the body has another tag.", TEXT, "header"),
 )
+FILE_PARAMETERS = (RAW_PARAMETERS[-1], Parameter("Accept-Encoding", "Whether it may be packed.", TEXT, "header"))
 
 _RUN_PAGE = _object(object=_LIST, data=_ENVELOPES, has_more=_MORE, next_after_sequence=_SEQUENCE)
 _FEED_PAGE = _object(object=_LIST, data=_ENVELOPES, has_more=_MORE, next_cursor=TEXT)

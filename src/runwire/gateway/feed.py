@@ -29,7 +29,7 @@ _BIRTHS_MAX = 4096
 
 
 @dataclass(slots=True)
-class _Filter:
+class Filter:
     """Which events a reader wants."""
 
     reader: Reader
@@ -41,7 +41,7 @@ class _Filter:
     births: OrderedDict[str, RunBirth | None] = field(default_factory=OrderedDict)
 
     @classmethod
-    def of(cls, services: Services, call: Call) -> "_Filter":
+    def of(cls, services: Services, call: Call) -> "Filter":
         """What the query asks for."""
         of_run = {
             fact: wanted for fact in ("task_id", "session_id", "agent") if (wanted := name(call, fact)) is not None
@@ -59,6 +59,14 @@ class _Filter:
         return not self.of_run or await self._fits_run(event.run_id)
 
     async def _fits_run(self, run_id: str) -> bool:
+        birth = await self.birth(run_id)
+        if birth is None:
+            return False
+        facts = {"task_id": birth.task_id, "session_id": birth.session_id, "agent": birth.agent}
+        return all(facts[fact] == wanted for fact, wanted in self.of_run.items())
+
+    async def birth(self, run_id: str) -> RunBirth | None:
+        """What a run is; None when it is gone."""
         if run_id not in self.births:
             try:
                 self.births[run_id] = (await self.reader.run(run_id)).birth
@@ -66,16 +74,12 @@ class _Filter:
                 self.births[run_id] = None
             if len(self.births) > _BIRTHS_MAX:
                 self.births.popitem(last=False)
-        birth = self.births[run_id]
-        if birth is None:
-            return False
-        facts = {"task_id": birth.task_id, "session_id": birth.session_id, "agent": birth.agent}
-        return all(facts[fact] == wanted for fact, wanted in self.of_run.items())
+        return self.births[run_id]
 
 
 async def list_feed(services: Services, call: Call, send: Send) -> None:
     """Answer with a page of all runs' events."""
-    wanted, most, reader = _Filter.of(services, call), limit(call), services.journal.reader
+    wanted, most, reader = Filter.of(services, call), limit(call), services.journal.reader
     end = await reader.feed_end()
     position = _start(call, call.query.get("cursor"), end, default="start")
     if call.method == "HEAD":
@@ -103,7 +107,7 @@ async def list_feed(services: Services, call: Call, send: Send) -> None:
 
 async def stream_feed(services: Services, call: Call, send: Send) -> None:
     """Answer with all runs' events as they become durable."""
-    wanted = _Filter.of(services, call)
+    wanted = Filter.of(services, call)
     given = call.header(b"last-event-id")
     if given is None:
         given = call.query.get("cursor")
@@ -116,7 +120,7 @@ async def stream_feed(services: Services, call: Call, send: Send) -> None:
         await _follow(services, writer, wanted, position)
 
 
-async def _follow(services: Services, writer: StreamWriter, wanted: _Filter, position: int) -> None:
+async def _follow(services: Services, writer: StreamWriter, wanted: Filter, position: int) -> None:
     journal, synced = services.journal, False
     while not services.closing.is_set():
         await writer.ready()

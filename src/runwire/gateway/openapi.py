@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 
@@ -105,7 +106,7 @@ def _operation(operation: Operation, shapes: _Shapes) -> Schema:
 
 
 def _responses(operation: Operation, shapes: _Shapes) -> Mapping[str, Schema]:
-    responses: dict[str, Schema] = {}
+    responses: dict[str, dict[str, Any]] = {}
     for reply in operation.replies:
         content = {media: {"schema": shapes.of(shape)} for media, shape in reply.media.items()}
         responses[str(reply.status)] = {"description": reply.about} | ({"content": content} if content else {})
@@ -119,7 +120,9 @@ def _responses(operation: Operation, shapes: _Shapes) -> Mapping[str, Schema]:
             codes.append(refusal.code)
     error = {"application/json": {"schema": shapes.of(ErrorReply)}}
     for status, codes in sorted(by_status.items()):
-        responses[str(status)] = {"description": ", ".join(f"`{code}`" for code in codes), "content": error}
+        told = responses.get(str(status), {"content": {}})["content"]
+        named = ", ".join(f"`{code}`" for code in codes)
+        responses[str(status)] = {"description": named, "content": {**told, **error}}
     return responses
 
 

@@ -11,6 +11,7 @@ from runwire.protocol import catalogue
 LIMIT_DEFAULT = 500
 LIMIT_MAX = 5000
 _NAME_MAX = 128
+_SEVERAL_MAX = 100
 
 _SEQUENCE = re.compile(r"-1|[0-9]+", re.ASCII)
 # No log reaches so far. Where a cursor with more digits points to makes no difference, so nobody converts them.
@@ -57,6 +58,25 @@ def name(call: Call, parameter: str) -> str | None:
     return text
 
 
+def flag(call: Call, parameter: str) -> bool | None:
+    """Whether something must be so; None when it does not matter."""
+    text = call.query.get(parameter)
+    if text not in {None, "true", "false"}:
+        raise InvalidFilter(parameter, text or "")
+    return None if text is None else text == "true"
+
+
+def several(call: Call, parameter: str) -> tuple[str, ...] | None:
+    """The ids or names of which something must have one; None when any will do."""
+    text = call.query.get(parameter)
+    if text is None:
+        return None
+    found = tuple(text.split(","))
+    if len(found) > _SEVERAL_MAX or not all(1 <= len(one) <= _NAME_MAX for one in found):
+        raise InvalidFilter(parameter, text)
+    return found
+
+
 def type_filter(call: Call) -> Callable[[str], bool] | None:
     """Whether a type is wanted; None when all are."""
     text = call.query.get("type")
@@ -70,13 +90,22 @@ def type_filter(call: Call) -> Callable[[str], bool] | None:
 
 def since_ns(call: Call) -> int | None:
     """The earliest moment of interest."""
-    text = call.query.get("since")
+    return _moment_ns(call, "since")
+
+
+def until_ns(call: Call) -> int | None:
+    """The moment from which on nothing is of interest any more."""
+    return _moment_ns(call, "until")
+
+
+def _moment_ns(call: Call, parameter: str) -> int | None:
+    text = call.query.get(parameter)
     if text is None:
         return None
     try:
         # In a query a plus sign stands for a space, and few remember to escape the one in +02:00.
         moment = parse_rfc3339(text.replace(" ", "+"))
     except ValueError as error:
-        raise InvalidFilter("since", text) from error
+        raise InvalidFilter(parameter, text) from error
     # Years that no clock of ours can tell do not fit into a row either.
     return min(max(moment, 0), _MOMENT_MAX)

@@ -105,15 +105,20 @@ async def apply_patches(services: Services, call: Call) -> Response:
     run_id = (await find_run(services, call)).birth.run_id
     chosen = asked.artifact_ids
     if chosen is None:
-        which = ArtifactFilter(kind="patch", run_id=run_id, status="proposed")
-        page = await services.artifacts.list(which, cursor=None, limit=_PATCHES_MAX)
-        chosen = [artifact.artifact_id for artifact in reversed(page.artifacts)]
+        chosen = await proposed_patches(services, run_id)
     for artifact_id in asked.artifact_ids or ():
         if (await services.artifacts.get(artifact_id)).run_id != run_id:
             raise ArtifactNotFound(artifact_id)
     also = claiming(services, call)
     applied = await services.runtime.patches.apply(chosen, by=caller_of(call), also=also) if chosen else []
     return _listed(applied)
+
+
+async def proposed_patches(services: Services, run_id: str) -> list[str]:
+    """The patches of a run that nobody has decided about, oldest first."""
+    which = ArtifactFilter(kind="patch", run_id=run_id, status="proposed")
+    page = await services.artifacts.list(which, cursor=None, limit=_PATCHES_MAX)
+    return [artifact.artifact_id for artifact in reversed(page.artifacts)]
 
 
 async def apply_patches_again(services: Services, call: Call) -> Response | None:

@@ -48,6 +48,7 @@ from runwire.gateway.operator import (
     prune,
     revoke_token,
 )
+from runwire.gateway.routes_console import ROUTES as CONSOLE
 from runwire.gateway.routes_runs import ROUTES as DOING
 from runwire.gateway.runs import RunList, RunResource, list_runs, show_run
 from runwire.gateway.schemas import SchemaIndex, list_schemas, show_schema
@@ -318,5 +319,6 @@ ROUTES: tuple[Operation, ...] = (
     *_documents(),
     *_health(),
     *DOING,
+    *CONSOLE,
     *AGNO_ROUTES,
 )

@@ -23,9 +23,12 @@ from runwire.gateway.approvals import (
     ApprovalList,
     ApprovalResource,
     PermissionList,
+    Preview,
+    PreviewRequest,
     Resolution,
     list_approvals,
     list_permissions,
+    preview_approval,
     resolve_approval,
     revoke_permission,
     show_approval,
@@ -222,6 +225,14 @@ def _deciding() -> Iterator[Operation]:
         refusals=(*doc.BODY_REFUSALS, ApprovalNotFound, AlreadyResolved, InvalidContent),
     )
     yield from (resolve, replace(resolve, path=f"{_TASK}/approvals/{{approval_id}}/resolve"))
+    yield replace(
+        resolve,
+        path=f"{one}/preview",
+        about="Say what an approval of an edited input would allow",
+        answer=preview_approval,
+        body=Body(PreviewRequest),
+        replies=json(Preview, "What it would allow."),
+    )
     yield Operation(
         method="GET",
         path=f"{V1}/permissions",

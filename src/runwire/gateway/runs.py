@@ -10,6 +10,7 @@ from runwire.errors import InvalidFilter
 from runwire.gateway.call import Call
 from runwire.gateway.events import find_run
 from runwire.gateway.json import json_response
+from runwire.gateway.origins import Origin, Place
 from runwire.gateway.parameters import limit, name, number_cursor
 from runwire.gateway.services import Services
 from runwire.journal.records import RunInfo
@@ -71,6 +72,8 @@ class RunResource(msgspec.Struct, frozen=True, kw_only=True):
     task_id: str | None
     session_id: str | None
     agent: str
+    title: str
+    demo: bool
     status: Status
     kind: str | None
     model: str | None
@@ -80,6 +83,10 @@ class RunResource(msgspec.Struct, frozen=True, kw_only=True):
     """The run that this one repeats or goes on from."""
     parent_run_id: str | None
     """The run that this one does a part of the work for."""
+    resumed_from: Place | None
+    """Where in an earlier run of its task this one goes on."""
+    branched_from: Place | None
+    """Where it left a run of another task, to go its own way."""
     worker_id: str | None
     """Who works on it, or did last."""
     lease_until: str | None
@@ -141,8 +148,7 @@ async def list_runs(services: Services, call: Call) -> Response:
         await services.runtime.tasks.get(call.path["task_id"])
     shown, more = found[:most], len(found) > most
     following = str(await services.journal.reader.key(shown[-1].birth.run_id)) if more else None
-    leases = await leases_of(shown, services)
-    data = [resource_of(info, services, leases) for info in shown]
+    data = await resources(shown, services)
     return json_response(RunList(data=data, has_more=more, next_cursor=following))
 
 
@@ -153,29 +159,38 @@ def seen_now(info: RunInfo, services: Services, last_event_type: str = "") -> Gl
         last_event_type=last_event_type,
         last_event_ns=info.updated_ns,
         now_ns=services.clock.now_ns(),
-        window_ns=int(services.config.stall_s * _NS),
+        window_ns=window_ns(services),
     )
 
 
-async def leases_of(infos: Sequence[RunInfo], services: Services) -> Mapping[str, int]:
-    """Until when those of the runs that somebody works on are theirs."""
-    alive = [info.birth.run_id for info in infos if not info.story.finished]
-    return await services.journal.reader.query(lambda db: held_until(db, alive)) if alive else {}
+def window_ns(services: Services) -> int:
+    """How long a run may be silent."""
+    return int(services.config.stall_s * _NS)
 
 
 async def resource(info: RunInfo, services: Services) -> RunResource:
     """One run as it is answered."""
-    return resource_of(info, services, await leases_of([info], services))
+    (one,) = await resources([info], services)
+    return one
 
 
-def resource_of(info: RunInfo, services: Services, leases: Mapping[str, int]) -> RunResource:
-    """A run as it is answered, one of several whose leases were looked up together."""
+async def resources(infos: Sequence[RunInfo], services: Services) -> list[RunResource]:
+    """Runs as they are answered. What their own rows do not tell is looked up for all of them together."""
+    alive = [info.birth.run_id for info in infos if not info.story.finished]
+    leases = await services.journal.reader.query(lambda db: held_until(db, alive)) if alive else {}
+    origins = await services.origins.of(infos)
+    return [_resource(info, services, leases, origins[info.birth.run_id]) for info in infos]
+
+
+def _resource(info: RunInfo, services: Services, leases: Mapping[str, int], origin: Origin) -> RunResource:
     run, seen = info.story.run, seen_now(info, services)
     return RunResource(
         run_id=info.birth.run_id,
         task_id=info.birth.task_id,
         session_id=info.birth.session_id,
         agent=info.birth.agent,
+        title=origin.title,
+        demo=origin.demo,
         status=run.status,
         kind=run.kind,
         model=run.model,
@@ -183,6 +198,8 @@ def resource_of(info: RunInfo, services: Services, leases: Mapping[str, int]) ->
         workspace=None if run.workspace_path is None else Workspace(path=run.workspace_path, mode=run.workspace_mode),
         prior_run_id=run.prior_run_id,
         parent_run_id=run.parent_run_id,
+        resumed_from=origin.resumed_from,
+        branched_from=origin.branched_from,
         worker_id=run.worker_id,
         lease_until=_moment(leases.get(info.birth.run_id)),
         created_at=rfc3339(info.created_ns),

@@ -14,6 +14,7 @@ from runwire.gateway.services import Services
 from runwire.gateway.tasks import caller_of, claiming
 from runwire.journal.records import RunInfo
 from runwire.runs.starting import Again
+from runwire.runs.task import Attachment
 
 _T = TypeVar("_T")
 Budget = Annotated[int, Meta(ge=0, le=2**53)]
@@ -48,6 +49,8 @@ class ContinueRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """What to go on with."""
 
     prompt: Annotated[str, Meta(min_length=1)]
+    attachments: list[Attachment] = []
+    """Files that go with the prompt."""
     from_sequence: Sequence | None = None
     checkpoint_id: str | None = None
     model: str | None = None
@@ -114,6 +117,7 @@ async def continue_run(services: Services, call: Call) -> Response:
     run_id, model = await _run_and_model(services, call, asked.model)
     again = Again(
         prompt=asked.prompt,
+        attachments=asked.attachments,
         from_sequence=asked.from_sequence,
         checkpoint_id=asked.checkpoint_id,
         model=model,

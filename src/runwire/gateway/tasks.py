@@ -1,6 +1,6 @@
 """Tasks as resources: made, shown, listed, deleted."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -10,11 +10,12 @@ from runwire.clock import rfc3339
 from runwire.errors import Forbidden
 from runwire.gateway.call import Call
 from runwire.gateway.json import json_response, require_shallow
-from runwire.gateway.parameters import limit, name, number_cursor
-from runwire.gateway.runs import RunResource, leases_of, resource_of
+from runwire.gateway.parameters import flag, limit, name, number_cursor
+from runwire.gateway.runs import RunResource, resources
 from runwire.gateway.services import Services
 from runwire.journal.records import Effect
 from runwire.runs.policies import names_commands
+from runwire.runs.rows.tasks import labels_of
 from runwire.runs.task import NewTask, WorkspaceSpec
 from runwire.runs.tasks import TaskView
 
@@ -45,6 +46,8 @@ class TaskResource(msgspec.Struct, frozen=True, kw_only=True):
     priority: int
     concurrency: int
     max_turns: int | None
+    demo: bool
+    """Whether it belongs to the demonstration."""
     created_at: str
     runs: int
     latest_run: RunResource | None
@@ -64,7 +67,8 @@ async def create_task(services: Services, call: Call) -> Response:
     limit_bytes = services.config.body_limit_bytes
     new = await call.json(NewTask, limit_bytes)
     require_shallow(await call.body(limit_bytes))
-    return json_response(await _answered(await keep_task(services, call, new), services), 201)
+    (made,) = await _answered([await keep_task(services, call, new)], services)
+    return json_response(made, 201)
 
 
 async def keep_task(services: Services, call: Call, new: NewTask) -> TaskView:
@@ -77,7 +81,8 @@ async def keep_task(services: Services, call: Call, new: NewTask) -> TaskView:
 
 async def show_task(services: Services, call: Call) -> Response:
     """One task."""
-    return json_response(await _answered(await services.runtime.tasks.view(call.path["task_id"]), services))
+    (found,) = await _answered([await services.runtime.tasks.view(call.path["task_id"])], services)
+    return json_response(found)
 
 
 async def list_tasks(services: Services, call: Call) -> Response:
@@ -86,12 +91,12 @@ async def list_tasks(services: Services, call: Call) -> Response:
     page = await services.runtime.tasks.list(
         session_id=name(call, "session_id"),
         agent=name(call, "agent"),
+        demo=flag(call, "demo"),
         cursor=None if cursor is None else number_cursor(cursor),
         limit=limit(call, default=LIMIT_DEFAULT, maximum=LIMIT_MAX),
     )
     following = None if page.next_cursor is None else str(page.next_cursor)
-    leases = await leases_of([view.latest_run for view in page.tasks if view.latest_run is not None], services)
-    data = [_resource(view, services, leases) for view in page.tasks]
+    data = await _answered(page.tasks, services)
     return json_response(TaskList(data=data, has_more=following is not None, next_cursor=following))
 
 
@@ -115,12 +120,17 @@ def _is_admin(call: Call) -> bool:
     return call.caller is not None and call.caller.allows("admin")
 
 
-async def _answered(view: TaskView, services: Services) -> TaskResource:
-    leases = {} if view.latest_run is None else await leases_of([view.latest_run], services)
-    return _resource(view, services, leases)
+async def _answered(views: Sequence[TaskView], services: Services) -> list[TaskResource]:
+    newest = await resources([view.latest_run for view in views if view.latest_run is not None], services)
+    by_task = {run.task_id: run for run in newest}
+    ids = {view.task.task_id for view in views}
+    demos = await services.journal.reader.query(
+        lambda db: {one for one, label in labels_of(db, ids).items() if label.demo}
+    )
+    return [_resource(view, by_task.get(view.task.task_id), demo=view.task.task_id in demos) for view in views]
 
 
-def _resource(view: TaskView, services: Services, leases: Mapping[str, int]) -> TaskResource:
+def _resource(view: TaskView, latest: RunResource | None, *, demo: bool) -> TaskResource:
     task = view.task
     return TaskResource(
         task_id=task.task_id,
@@ -141,7 +151,8 @@ def _resource(view: TaskView, services: Services, leases: Mapping[str, int]) -> 
         priority=task.priority,
         concurrency=task.concurrency,
         max_turns=task.max_turns,
+        demo=demo,
         created_at=rfc3339(task.created_ns),
         runs=view.runs,
-        latest_run=None if view.latest_run is None else resource_of(view.latest_run, services, leases),
+        latest_run=latest,
     )

@@ -1,6 +1,6 @@
 """An approval as a value: the question about one exact call, and its answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
@@ -17,6 +17,8 @@ from runwire.runs.rows.approvals import ApprovalRow, Status
 from runwire.runs.shellwords import Reading
 
 Scope = Literal["once", "session", "task", "always"]
+# How what stands in for a secret begins.
+_PLACEHOLDER = b"[redacted:"
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -80,6 +82,11 @@ class Approval:
         return self.status == "pending"
 
     @property
+    def redacted(self) -> bool:
+        """Whether a secret was taken out of what is known of its input."""
+        return holds_placeholder(self.body.input)
+
+    @property
     def patience_s(self) -> int:
         """How long it may wait, in whole seconds; 0 when it may for ever."""
         return 0 if self.expires_ns is None else (self.expires_ns - self.requested_ns) // 1_000_000_000
@@ -114,6 +121,11 @@ class ApprovalPage:
 
     approvals: Sequence[Approval]
     next_cursor: int | None
+
+
+def holds_placeholder(given: Mapping[str, object]) -> bool:
+    """Whether something in an input stands in for a secret."""
+    return _PLACEHOLDER in msgspec.json.encode(given)
 
 
 def digest_of(ask: ToolAsk, asker: Asker, place: Place) -> bytes:

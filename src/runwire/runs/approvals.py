@@ -34,6 +34,7 @@ from runwire.runs.approval import (
     Question,
     body_of,
     from_row,
+    holds_placeholder,
     require_sense,
     resolution,
     same_answer,
@@ -48,7 +49,6 @@ from runwire.runs.shellwords import read
 _T = TypeVar("_T")
 # A ring may be lost; then the answer is found this much later.
 _LOOK_AGAIN_S = 5.0
-_PLACEHOLDER = b"[redacted:"
 
 
 class Edits(Protocol):
@@ -147,6 +147,10 @@ class Approvals:
             return same_answer(await self.get(approval_id), answer), False
         self._announce(approval.run_id)
         return await self.get(approval_id), True
+
+    async def rule(self, approval: Approval, edited: Mapping[str, object] | None = None) -> GrantRule | None:
+        """What stands for the call, with this input if it is edited, and no more; an edit that may not be is refused."""
+        return approval.body.rule if edited is None else await self._edited(approval, edited)
 
     async def resolve_all(self, run_id: str, answers: Mapping[str, Answer], *, also: Effect | None = None) -> int:
         """Answer several questions of a run at once; return the sequence of the first answer.
@@ -286,16 +290,14 @@ class Approvals:
 
     async def _rule(self, approval: Approval, answer: Answer) -> GrantRule | None:
         """What the answer allows beyond this call; an edit is looked at first, whatever it allows."""
-        rule = approval.body.rule
-        if answer.edited_input is not None:
-            rule = await self._edited(approval, answer.edited_input)
+        rule = await self.rule(approval, answer.edited_input)
         if answer.decision == "denied" or answer.scope == "once" or rule is None:
             return None
         return widened(rule, answer.scope)
 
     async def _edited(self, approval: Approval, edited: Mapping[str, object]) -> GrantRule | None:
         encoded = msgspec.json.encode(edited)
-        if _PLACEHOLDER in encoded or self._journal.redactor.redact(encoded) != encoded:
+        if holds_placeholder(edited) or self._journal.redactor.redact(encoded) != encoded:
             # What stands in for a secret would be run literally, and a secret may not be kept.
             raise InvalidContent(
                 "the edited input holds a secret, or what stands in for one",

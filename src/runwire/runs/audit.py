@@ -44,6 +44,8 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     event_id: str
     run_id: str
     task_id: str | None
+    agent: str | None
+    """Whose run it is; null when the run is gone."""
     sequence: int
     occurred_at: str
     type: str
@@ -54,14 +56,15 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     tool_call_id: str | None = None
 
 
-def entry(event: FeedEvent) -> AuditEntry:
-    """What one stored event says."""
+def entry(event: FeedEvent, agent: str | None) -> AuditEntry:
+    """What one stored event of an agent's run says."""
     envelope = decode_envelope(event.envelope)
     payload = _payload(envelope)
     return AuditEntry(
         event_id=envelope.event_id,
         run_id=envelope.run_id,
         task_id=None if isinstance(envelope.task_id, UnsetType) else envelope.task_id,
+        agent=agent,
         sequence=envelope.sequence,
         occurred_at=envelope.occurred_at,
         type=envelope.type,

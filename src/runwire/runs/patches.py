@@ -103,6 +103,13 @@ class Patches:
             self._journal.signal(control(listener))
         return [await self._artifacts.get(patch.artifact_id) for patch in patches]
 
+    async def check(self, ids: Sequence[str], verb: Verb) -> None:
+        """Refuse what `apply` or `revert_all` would refuse now, and write nothing."""
+        patches = await self._patches(ids, verb)
+        place = await self._place(patches[0].run_id or "")
+        with await asyncio.to_thread(_opened, place) as root:
+            await self._planned(root, _ordered(patches, verb), verb)
+
     async def batch_of(self, artifact_id: str) -> list[str]:
         """The patches that one tool call has made together, in their order."""
         return await self._telling.batch_of(artifact_id)
@@ -168,9 +175,7 @@ class Patches:
             patches = [await self._artifacts.get(patch.artifact_id) for patch in patches]
             for patch in patches:
                 require_standing(patch, verb)
-            if verb == "revert":
-                # What was done last is undone first.
-                patches = sorted(patches, key=lambda one: (one.meta.applied_at or "", one.artifact_id), reverse=True)
+            patches = _ordered(patches, verb)
             with await asyncio.to_thread(_opened, place) as root:
                 await self._unfinished.settle_held(root.path)
                 return await self._write_held(root, patches, verb, decided, also)
@@ -253,6 +258,13 @@ class Patches:
         if found == expected and actual is not None:
             expected, found = f"mode {patch.old_mode:o}", f"mode {actual.mode:o}"
         return WorkspaceDrifted(unfit.path, expected=expected, actual=found)
+
+
+def _ordered(patches: Sequence[Artifact], verb: Verb) -> Sequence[Artifact]:
+    if verb == "apply":
+        return patches
+    # What was done last is undone first.
+    return sorted(patches, key=lambda one: (one.meta.applied_at or "", one.artifact_id), reverse=True)
 
 
 def _opened(place: Path) -> Root:

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from runwire.errors import RunActive, RunFinished, TaskNotFound
-from runwire.journal.artifact import ArtifactMeta, Draft, Kind, NewArtifact
+from runwire.journal.artifact import ArtifactMeta, Kind, NewArtifact
 from runwire.journal.bell.topics import QUEUE
 from runwire.journal.effects import together
 from runwire.journal.records import Effect, RunBirth, RunInfo
@@ -32,6 +32,7 @@ from runwire.runs.rows.tasks import (
     find_workplace,
     insert_task,
     insert_workplace,
+    is_demo,
     raise_budget,
 )
 from runwire.runs.task import Attachment, Task, decode_task, encode_task, split_model
@@ -61,6 +62,8 @@ class Again:
     from_sequence: int | None = None
     checkpoint_id: str | None = None
     prompt: str | None = None
+    attachments: Sequence[Attachment] = ()
+    """Files that go with the prompt."""
     model: str | None = None
     budget_micros_usd: int | None = None
 
@@ -127,8 +130,12 @@ class Starter:
         new_id = self._ground.ids.new("run")
         spent = await spent_by_others(self._ground.journal, task)
         payloads = await self._taken_up(task, place, info, again, spent)
+        said = payloads[-1]
+        turn = said.turn_index if isinstance(said, UserMessage) else 0
+        attached, keeping = await self._attached(new_id, task, again.attachments, turn_index=turn)
+        payloads += attached
         birth = _Birth(run_id=new_id, task=task, place=place, payloads=payloads, agent=info.birth.agent)
-        return await self._born(birth, together(budget, _handing_on(run_id, new_id), also))
+        return await self._born(birth, together(budget, _handing_on(run_id, new_id), keeping, also))
 
     async def branch(self, run_id: str, again: Again = Again(), *, also: Effect | None = None) -> RunInfo:  # noqa: B008 - frozen
         """A new task whose first run goes its own way from a place in another run, which may still be alive."""
@@ -151,7 +158,8 @@ class Starter:
             if task.vaulted:
                 await self._vault.copy(old.task_id, task.task_id)
             birth = _Birth(run_id=new_id, task=task, place=place, payloads=payloads, agent=info.birth.agent)
-            born = await self._born(birth, together(self.storing(task), also))
+            demo = await journal.reader.query(lambda db: is_demo(db, old.task_id))
+            born = await self._born(birth, together(self.storing(task, demo=demo), also))
         except BaseException:
             await self._workplaces.remove(place)
             raise
@@ -194,23 +202,34 @@ class Starter:
         try:
             text = task.prompt if prompt is None else prompt
             said: list[Payload] = [UserMessage(turn_index=0, text=text)] if text.strip() else []
-            drafts = [await self._attached(run_id, task, one) for one in attachments]
-            for draft, one in zip(drafts, attachments, strict=True):
-                said += (draft.event, _attachment(draft, one.mime))
-            payloads = [_queued(task, place, prior_run_id), *said]
+            attached, keeping = await self._attached(run_id, task, attachments, turn_index=0)
+            payloads = [_queued(task, place, prior_run_id), *said, *attached]
             birth = _Birth(run_id=run_id, task=task, place=place, payloads=payloads)
-            return await self._born(birth, together(also, *(draft.effect for draft in drafts)))
+            return await self._born(birth, together(also, keeping))
         except BaseException:
             if place.mode != "in_place":
                 await self._workplaces.remove(place)
             raise
 
-    async def _attached(self, run_id: str, task: Task, attachment: Attachment) -> Draft:
-        """What was sent with the prompt, as an artifact of the run that is about to be born."""
-        kind: Kind = "image" if attachment.mime.startswith("image/") else "file_snapshot"
-        new = NewArtifact(kind, ArtifactMeta(mime=attachment.mime, summary=f"attached {attachment.mime}"))
+    async def _attached(
+        self, run_id: str, task: Task, attachments: Sequence[Attachment], *, turn_index: int
+    ) -> tuple[list[Payload], Effect | None]:
+        """What was sent with a prompt, as artifacts of the run that is about to be born: what tells of them and keeps them."""
         birth = RunBirth(run_id, task.task_id, task.session_id, task.agent)
-        return await self._ground.artifacts.prepare(run_id, new, attachment.body(), birth=birth)
+        told: list[Payload] = []
+        effects: list[Effect | None] = []
+        for one in attachments:
+            kind: Kind = "image" if one.mime.startswith("image/") else "file_snapshot"
+            new = NewArtifact(kind, ArtifactMeta(mime=one.mime, summary=f"attached {one.mime}"))
+            draft = await self._ground.artifacts.prepare(run_id, new, one.body(), birth=birth)
+            shown = "image" if kind == "image" else "file"
+            artifact_id = draft.artifact.artifact_id
+            told += (
+                draft.event,
+                UserAttachment(turn_index=turn_index, kind=shown, mime=one.mime, artifact_id=artifact_id),
+            )
+            effects.append(draft.effect)
+        return told, together(*effects)
 
     async def _born(self, birth: _Birth, also: Effect | None) -> RunInfo:
         journal, now_ns, task = self._ground.journal, self._ground.clock.now_ns(), birth.task
@@ -288,11 +307,6 @@ class Starter:
         active = await self._ground.journal.reader.query(lambda db: active_run(db, task_id))
         if active is not None:
             raise RunActive(active)
-
-
-def _attachment(draft: Draft, mime: str) -> UserAttachment:
-    shown = "image" if draft.artifact.kind == "image" else "file"
-    return UserAttachment(turn_index=0, kind=shown, mime=mime, artifact_id=draft.artifact.artifact_id)
 
 
 def _queued(task: Task, place: Workplace, prior_run_id: str | None = None) -> RunQueued:

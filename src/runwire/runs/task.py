@@ -137,6 +137,12 @@ def settled(new: NewTask, *, task_id: str, created_ns: int) -> Task:
     )
 
 
+def title_of(text: str) -> str:
+    """What something is called by its first line."""
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= _TITLE_MAX else f"{line[: _TITLE_MAX - 1]}…"
+
+
 def split_model(model: str | None) -> tuple[str | None, str | None]:
     """Provider and name of `provider:name`; a name alone has no provider."""
     if model is None:
@@ -171,5 +177,4 @@ def _require(new: NewTask) -> None:
 
 def _title(new: NewTask) -> str:
     text = new.prompt or str(new.input.get("command") or new.input.get("args") or new.input.get("path") or new.kind)
-    line = text.strip().partition("\n")[0]
-    return line if len(line) <= _TITLE_MAX else f"{line[: _TITLE_MAX - 1]}…"
+    return title_of(text)

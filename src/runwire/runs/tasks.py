@@ -104,11 +104,17 @@ class Tasks:
         return await self._view(await self.get(task_id))
 
     async def list(
-        self, *, session_id: str | None = None, agent: str | None = None, cursor: int | None = None, limit: int = 100
+        self,
+        *,
+        session_id: str | None = None,
+        agent: str | None = None,
+        demo: bool | None = None,
+        cursor: int | None = None,
+        limit: int = 100,
     ) -> TaskPage:
         """Tasks, newest first."""
         rows = await self._ground.journal.reader.query(
-            lambda db: list_tasks(db, session_id=session_id, agent=agent, before=cursor, limit=limit + 1)
+            lambda db: list_tasks(db, session_id=session_id, agent=agent, demo=demo, before=cursor, limit=limit + 1)
         )
         views = [await self._view(task) for _, task in rows[:limit]]
         return TaskPage(views, rows[limit - 1][0] if len(rows) > limit else None)

@@ -21,7 +21,7 @@ from runwire.journal.importing import Importer
 from runwire.journal.replies import Replies
 from runwire.journal.store.lock import ProcessLock
 from runwire.journal.tokens import Tokens
-from runwire.runs.demo import start_demo
+from runwire.runs.demo.demo import Demo
 from runwire.runs.ingesting import Ingesting
 from runwire.runs.messages import Messages
 from runwire.wiring.office import office_of
@@ -50,6 +50,15 @@ async def open_services(
             grants=office.grants,
             patches=office.patches,
             registry=registry_of(config, environ=environ, clock=ground.clock, sandbox=opened.sandbox),
+            demo=Demo(
+                ground=ground,
+                tasks=office.tasks,
+                cancelling=office.cancelling,
+                patches=office.patches,
+                grants=office.grants,
+                folder=config.data / "demo",
+            ),
+            providers=opened.models.set_up(),
             sandbox_layer="" if opened.sandbox is None else opened.sandbox.layer,
         )
         services = Services(
@@ -107,13 +116,14 @@ async def _serve(config: Config, started: Callable[[int, str], None], demo: bool
         token = await services.tokens.start()
         await services.runtime.ingesting.sweep()
         app = create_app(services)
-        if demo:
-            await start_demo(services.runtime.tasks, config.data / "demo")
+        if demo and not (await services.runtime.demo.find()).task_ids:
+            await services.runtime.demo.make()
         # What is here now stays: without it in the collector's rounds, those are short.
         gc.collect()
         gc.freeze()
         loop, keeping = asyncio.get_running_loop(), keeping_of(services)
-        aside = [loop.create_task(keep_house(services)), *(loop.create_task(keeping.keep(one)) for one in kept)]
+        aside = [loop.create_task(keep_house(services)), loop.create_task(services.runtime.demo.attend())]
+        aside += [loop.create_task(keeping.keep(one)) for one in kept]
         try:
             return await serve_app(app, services, started=announce)
         finally:

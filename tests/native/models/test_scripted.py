@@ -9,7 +9,7 @@ import pytest
 
 from runwire.ids import Ids
 from runwire.native.errors import ModelFault
-from runwire.native.loop.state import Call, Usage
+from runwire.native.loop.state import Call, Text, Usage, User
 from runwire.native.models.catalogue import Catalogue
 from runwire.native.models.model import Model, TextChunk
 from runwire.native.models.scripted import Script, Scripts, parse_script
@@ -176,3 +176,29 @@ def test_a_script_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
     path.write_bytes(b'{"turns":[{}]}')
     second: Script = scripts.read(str(path))
     assert len(second.turns) == 1
+
+
+@pytest.mark.parametrize(("pace_ms", "expected"), [(1, ["others", "piece"]), (0, ["piece"])])
+async def test_others_may_work_while_a_turn_takes_its_time(
+    catalogue: Catalogue, tmp_path: Path, pace_ms: int, expected: list[str]
+) -> None:
+    model = _model(catalogue, tmp_path, turns=[{"text": "x", "pace_ms": pace_ms}])
+    seen: list[str] = []
+    asyncio.get_running_loop().call_soon(seen.append, "others")
+    model_says = model.stream(ask())
+    assert isinstance(await anext(model_says), TextChunk)
+    seen.append("piece")
+    await model_says.aclose()
+    assert seen == expected
+
+
+async def test_a_conversation_that_begins_with_a_prompt_of_its_own_has_turns_of_its_own(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    part = {"Say hello.": [{"text": "Hello from a part."}]}
+    model = _model(catalogue, tmp_path, turns=[{"text": "The whole."}], children=part)
+    assert (await hear(model, ask())).text == "Hello from a part."
+    other = ask(messages=[User((Text("Something else."),))])
+    assert (await hear(model, other)).text == "The whole."
+    fault, _ = await fail(model, ask(ordinal=1))
+    assert fault.code == "script_exhausted"

@@ -40,7 +40,7 @@ Examples:
 @click.option(
     "--workers", type=click.IntRange(0, 256), metavar="N", help="Runs at a time [RUNWIRE_WORKERS; default: 4]; 0: none."
 )
-@click.option("--demo", is_flag=True, help="Start a demonstration, which needs no model.")
+@click.option("--demo", is_flag=True, help="Start a demonstration, which needs no model, unless there is one.")
 def command(host: str | None, port: int | None, workers: int | None, demo: bool) -> int:
     """Start the gateway and its workers on the data directory and serve until SIGINT (Ctrl-C) or SIGTERM.
 

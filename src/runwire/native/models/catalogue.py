@@ -137,6 +137,11 @@ class Catalogue:
             found += [KnownValue(kind_of("provider", provider), value) for value in values if value]
         return tuple(found)
 
+    def set_up(self) -> tuple[str, ...]:
+        """The providers that somebody has set up here, by a key or by a table of the configuration."""
+        known = sorted({*_KNOWN, *self._providers})
+        return tuple(name for name in known if name in self._providers or self._key(self._settings(name)))
+
     def warm(self) -> None:
         """Load the table of prices. It takes half a second: call it in a thread, before a model is needed."""
         prices.is_priced("openai", "")

@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from runwire.ids import Ids
 from runwire.native.errors import ModelFault
-from runwire.native.loop.state import Call, Usage
+from runwire.native.loop.state import Call, Text, Usage, User
 from runwire.native.models import faults, prices
 from runwire.native.models.mending import read_arguments
 from runwire.native.models.model import (
@@ -85,6 +85,8 @@ class ScriptTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     usage: ScriptedUsage = ScriptedUsage()
     cost_micros_usd: Annotated[int, Meta(ge=0)] | None = None
     delay_ms: Annotated[float, Meta(ge=0, le=86_400_000)] = 0
+    pace_ms: Annotated[float, Meta(ge=0, le=60_000)] = 0
+    """How long each piece of it takes, as if somebody wrote it."""
     error: ScriptedError | None = None
     stop_reason: Literal["end_turn", "max_tokens", "tool_use"] | None = None
 
@@ -103,6 +105,8 @@ class Script(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Turns, in order. `price_as` (or `model`) names the real model whose prices hold for the turns' usage."""
 
     turns: list[ScriptTurn]
+    children: dict[str, list[ScriptTurn]] = {}
+    """The turns of a conversation that begins with this very prompt, for parts of the work that are handed on."""
     capabilities: ScriptedCapabilities = ScriptedCapabilities()
     model: str | None = None
     price_as: str | None = None
@@ -162,15 +166,17 @@ class ScriptedModel:
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Chunk]:
         """Play the turn that this call has come to."""
-        if call.ordinal >= len(self._script.turns):
-            turns = len(self._script.turns)
-            raise ModelFault("script_exhausted", f"the script has {turns} turns and was asked for one more")
-        turn = self._script.turns[call.ordinal]
+        turns = self._script.children.get(_prompt(call), self._script.turns)
+        if call.ordinal >= len(turns):
+            raise ModelFault("script_exhausted", f"the script has {len(turns)} turns and was asked for one more")
+        turn = turns[call.ordinal]
         if turn.delay_ms:
             await asyncio.sleep(turn.delay_ms / 1000)
         error = turn.error
         if error is None or (error.times is not None and call.attempt > error.times):
             for chunk in self._play(turn, thinking=call.thinking):
+                if turn.pace_ms:
+                    await asyncio.sleep(turn.pace_ms / 1000)
                 yield chunk
             return
         if error.mid_stream:
@@ -220,6 +226,12 @@ class ScriptedModel:
             return turn.cost_micros_usd
         provider, _, model = (self._script.price_as or self._script.model or "").partition(":")
         return (prices.price(provider, model, usage) if model else None) or 0
+
+
+def _prompt(call: ModelCall) -> str:
+    """What the conversation began with."""
+    first = call.messages[0] if call.messages else None
+    return "".join(part.text for part in first.parts if isinstance(part, Text)) if isinstance(first, User) else ""
 
 
 def _pieces(block: int, text: str) -> Iterator[Chunk]:

@@ -114,11 +114,16 @@ def concerns(event_type: str) -> bool:
     return event_type in _CONCERNS
 
 
+def stalls_at(pane: PaneState, *, last_event_ns: int, window_ns: int = STALL_WINDOW_NS) -> int | None:
+    """Say from when on a run counts as stalled if it stays silent; a tool within its own timeout has until then."""
+    deadlines = [tool.deadline_ns for tool in pane.tools if tool.deadline_ns is not None]
+    return None if pane.over else max([last_event_ns + window_ns, *deadlines])
+
+
 def stalled(pane: PaneState, *, last_event_ns: int, now_ns: int, window_ns: int = STALL_WINDOW_NS) -> bool:
     """Say whether a live run has been silent for the whole window, other than inside a tool's own timeout."""
-    if pane.over or now_ns - last_event_ns < window_ns:
-        return False
-    return not any(tool.deadline_ns is not None and now_ns < tool.deadline_ns for tool in pane.tools)
+    from_ns = stalls_at(pane, last_event_ns=last_event_ns, window_ns=window_ns)
+    return from_ns is not None and now_ns >= from_ns
 
 
 def glance(

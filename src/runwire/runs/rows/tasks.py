@@ -1,5 +1,6 @@
 """Rows of tasks, sessions and workplaces. SQL, nothing else."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import apsw
@@ -17,6 +18,13 @@ class Workplace(Struct, frozen=True):
     path: Path
     mode: str
     source: Path | None = None
+
+
+class Label(Struct, frozen=True):
+    """What a task is called, and whether it is a demonstration."""
+
+    title: str
+    demo: bool
 
 
 class Session(Struct, frozen=True):
@@ -65,14 +73,39 @@ def find_task(db: apsw.Connection, task_id: str) -> Task | None:
     return None if row is None else task_of(*row[1:])
 
 
+def labels_of(db: apsw.Connection, task_ids: Collection[str]) -> dict[str, Label]:
+    """What some tasks are called; those that are gone are left out."""
+    places = ", ".join("?" * len(task_ids))
+    rows = db.execute(f"SELECT task_id, body, demo FROM tasks WHERE task_id IN ({places})", tuple(task_ids))
+    return {task_id: Label(decode_task(body).title, bool(demo)) for task_id, body, demo in rows}
+
+
+def is_demo(db: apsw.Connection, task_id: str) -> bool:
+    """Whether a task belongs to the demonstration."""
+    row = db.execute("SELECT demo FROM tasks WHERE task_id = ?", (task_id,)).fetchone()
+    return row is not None and bool(row[0])
+
+
+def demo_tasks(db: apsw.Connection) -> list[str]:
+    """The tasks of the demonstration, oldest first."""
+    return [str(row[0]) for row in db.execute("SELECT task_id FROM tasks WHERE demo AND deleted_ns IS NULL")]
+
+
 def list_tasks(
-    db: apsw.Connection, *, session_id: str | None, agent: str | None, before: int | None, limit: int
+    db: apsw.Connection,
+    *,
+    session_id: str | None,
+    agent: str | None,
+    before: int | None,
+    limit: int,
+    demo: bool | None = None,
 ) -> list[tuple[int, Task]]:
     """Tasks, newest first, each with the key that the next page goes on from."""
     rows = db.execute(
         f"SELECT {_TASK} FROM tasks WHERE deleted_ns IS NULL AND (?1 IS NULL OR session_id = ?1) "
-        "AND (?2 IS NULL OR agent = ?2) AND (?3 IS NULL OR task_key < ?3) ORDER BY task_key DESC LIMIT ?4",
-        (session_id, agent, before, limit),
+        "AND (?2 IS NULL OR agent = ?2) AND (?3 IS NULL OR demo = ?3) AND (?4 IS NULL OR task_key < ?4) "
+        "ORDER BY task_key DESC LIMIT ?5",
+        (session_id, agent, demo, before, limit),
     )
     return [(key, task_of(*rest)) for key, *rest in rows]
 
@@ -103,6 +136,18 @@ def delete_task(db: apsw.Connection, task_id: str) -> None:
 def runs_of(db: apsw.Connection, task_id: str) -> list[str]:
     """Every run of a task, oldest first."""
     return [str(row[0]) for row in db.execute("SELECT run_id FROM runs WHERE task_id = ? ORDER BY run_key", (task_id,))]
+
+
+def branches_of(db: apsw.Connection, run_ids: Collection[str]) -> list[str]:
+    """Every task with a run that takes up one of these. Only the state of a run says so: most say nothing of the kind."""
+    places = ", ".join("?" * len(run_ids))
+    rows = db.execute(
+        "SELECT DISTINCT task_id FROM runs WHERE task_id IS NOT NULL "
+        'AND instr(state, CAST(\'"prior_run_id":"\' AS BLOB)) '
+        f"AND json_extract(CAST(state AS TEXT), '$.run.prior_run_id') IN ({places})",
+        tuple(run_ids),
+    )
+    return [str(row[0]) for row in rows]
 
 
 def insert_workplace(db: apsw.Connection, run_id: str, task_id: str, place: Workplace, now_ns: int) -> None:
