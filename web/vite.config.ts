@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { defineConfig, type Plugin } from "vite";
+import type { Plugin } from "vite";
+import { defineConfig } from "vitest/config";
 
 const out = fileURLToPath(new URL("../src/runwire/console", import.meta.url));
 
@@ -28,4 +29,6 @@ export default defineConfig({
   resolve: { alias: { "@protocol": fileURLToPath(new URL("../spec/types/v1.ts", import.meta.url)) } },
   build: { outDir: out, emptyOutDir: true, target: "es2022", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   plugins: [packed()],
+  // Tests wait for what must come; a machine that is busy is no failure.
+  test: { testTimeout: 60_000, hookTimeout: 60_000 },
 });

@@ -1,10 +1,13 @@
 /** Where the console begins. */
 import { render } from "preact";
+import { showAttention } from "./shell/attention";
 import { listenToKeys } from "./shell/keys";
 import { Shell } from "./shell/Shell";
 import { showTheme } from "./shell/theme";
 import { locked } from "./wire/api";
+import { keepApprovals } from "./wire/approvals";
 import { goLive } from "./wire/live";
+import { keepPanes } from "./wire/panes";
 import { takeToken, token } from "./wire/token";
 import "./style/tokens.css";
 import "./style/base.css";
@@ -14,5 +17,8 @@ locked.value = token() === null;
 showTheme();
 listenToKeys();
 goLive();
+keepApprovals();
+keepPanes();
+showAttention();
 const root = document.getElementById("console");
 if (root !== null) render(<Shell />, root);

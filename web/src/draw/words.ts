@@ -1,10 +1,10 @@
 /** Numbers and moments as people read them. Pure: the time now is handed in. */
 
-/** 1,234,567 micro-dollars as $1.23; less than a cent keeps what can be read of it. */
+/** Money: exact below a dollar, so that little is not shown as nothing, and else to the cent. */
 export function dollars(micros: number): string {
-  const value = micros / 1_000_000;
-  if (micros === 0) return "$0";
-  return value < 0.01 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`;
+  if (micros >= 1_000_000) return `$${(micros / 1_000_000).toFixed(2)}`;
+  const digits = String(Math.max(0, Math.round(micros))).padStart(6, "0");
+  return `$0.${digits.slice(0, 2)}${digits.slice(2).replace(/0+$/, "")}`;
 }
 
 /** 12,345 as 12.3 k. */

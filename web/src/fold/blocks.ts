@@ -5,13 +5,14 @@ export type EditState = "proposed" | "applied" | "rejected" | "reverted";
 export type ApprovalState = "pending" | "approved" | "denied" | "timed_out";
 export type Fields = Readonly<Record<string, unknown>>;
 
-interface Common {
+export interface Common {
   /** Its place among the blocks. */
   readonly index: number;
   /** The event that it began with. */
   readonly sequence: number;
   /** The last event that changed it. */
   until: number;
+  /** When it began. */
   readonly at: string;
   /** Grows with every change, so that a face knows when to draw it anew. */
   revision: number;
@@ -39,6 +40,8 @@ export interface Tool extends Common {
   title: string;
   state: ToolState;
   input: Fields | null;
+  /** When it began to run; until then, when it was asked for. */
+  startedAt: string;
   endedAt: string | null;
   durationMs: number | null;
   output: Output;
@@ -51,6 +54,8 @@ export interface Tool extends Common {
   /** The last question about it. */
   approvalId: string | null;
   detail: Detail | null;
+  /** Whether a block of its own (an edit, the list of what is to be done) says the same better. */
+  told: boolean;
 }
 
 /** What is known beyond the call's own life, by its kind. */
@@ -74,7 +79,14 @@ export type Detail =
       bytes: number | null;
       artifactId: string | null;
     }
-  | { kind: "search"; query: string; provider: string; results: number | null; artifactId: string | null }
+  | {
+      kind: "search";
+      query: string;
+      provider: string;
+      results: number | null;
+      hits: readonly SearchHit[];
+      artifactId: string | null;
+    }
   | { kind: "mcp"; server: string; tool: string };
 
 export interface GrepMatch {
@@ -83,11 +95,19 @@ export interface GrepMatch {
   readonly text: string;
 }
 
+export interface SearchHit {
+  readonly title: string;
+  readonly url: string;
+  readonly snippet?: string;
+}
+
 /** The end of what a tool printed, however long it gets, in order, each piece with its stream. */
 export interface Output {
   readonly pieces: { readonly stream: "stdout" | "stderr"; text: string }[];
   /** How much was printed in all. */
   chars: number;
+  /** How much of it is kept. */
+  kept: number;
   /** Whether the beginning was let go. */
   cut: boolean;
 }
@@ -122,6 +142,8 @@ export interface Approval extends Common {
   comment: string;
   scope: string;
   edited: boolean;
+  /** Whether its call knows of it and can say how it was answered. */
+  told: boolean;
 }
 
 /** What the agent wants to do. There is one list in a run, and its last state counts. */
@@ -172,9 +194,15 @@ export interface Child extends Common {
   readonly kind: "child";
   readonly relation: "child" | "branch" | "resumed_from";
   readonly runId: string;
+  /** Who works there; empty where nobody says. */
+  readonly agent: string;
+  /** What it is to do, or why it branched off. */
   readonly summary: string;
   readonly fromSequence: number | null;
+  /** running, then how it ended; empty for a branch and for the run that this one goes on from. */
   state: string;
+  /** What it came back with. */
+  result: string;
 }
 
 /** An event of a type that this release does not know, or whose data is not what its type says. */
@@ -189,6 +217,9 @@ export interface End extends Common {
   readonly kind: "end";
   readonly state: "completed" | "failed" | "cancelled";
   readonly text: string;
+  readonly turns: number | null;
+  readonly costMicrosUsd: number | null;
+  readonly durationMs: number | null;
 }
 
 export type Block = Prose | Tool | Edit | Approval | Todo | Note | User | Media | Turn | Child | Opaque | End;

@@ -4,10 +4,10 @@ import type { AgentState } from "../wire/resources";
 const SHAPES: Record<AgentState | "stalled", string> = {
   idle: "○",
   working: "◐",
-  blocked: "✋",
+  blocked: "!",
   done: "✓",
   error: "✕",
-  stalled: "⏸",
+  stalled: "…",
 };
 
 export function State({ state, stalled = false }: { state: AgentState; stalled?: boolean }) {

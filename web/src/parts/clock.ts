@@ -1,8 +1,19 @@
-/** The time now, told once a second to whoever shows an age. */
+/** The time now, told once a second while somebody shows an age. */
 import { signal } from "@preact/signals";
 
-export const nowMs = signal(Date.now());
+let timer: ReturnType<typeof setInterval> | undefined;
 
-setInterval(() => {
+export const nowMs = signal(Date.now(), {
+  watched() {
+    // Not at once: whoever asks is in the middle of drawing.
+    queueMicrotask(tick);
+    timer = setInterval(tick, 1_000);
+  },
+  unwatched() {
+    clearInterval(timer);
+  },
+});
+
+function tick(): void {
   if (!document.hidden) nowMs.value = Date.now();
-}, 1_000);
+}

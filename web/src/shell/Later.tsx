@@ -1,7 +1,6 @@
 /** A page whose code may not be here yet. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Trouble } from "../parts/Trouble";
 import type { Page } from "./pages";
 import type { Place } from "./route";
 
@@ -18,6 +17,19 @@ export function Later({ page, place }: { page: Page; place: Place }) {
       redraw((times) => times + 1);
     }, setFailure);
   }, [page]);
-  if (failure !== null) return <Trouble failure={failure} />;
+  if (failure !== null) return <Renewed />;
   return Open === undefined ? <p class="loading">Loading…</p> : <Open place={place} />;
+}
+
+/** The names of its files change with every release, so a page that was opened before may ask for one that is gone. */
+function Renewed() {
+  return (
+    <div class="trouble" role="alert">
+      <strong>This page could not be loaded.</strong>
+      <p>The gateway is away, or a newer release has taken its place.</p>
+      <button type="button" onClick={() => location.reload()}>
+        Load the console anew
+      </button>
+    </div>
+  );
 }

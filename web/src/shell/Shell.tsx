@@ -2,10 +2,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { toasts } from "../parts/toast";
 import { locked } from "../wire/api";
+import { pending } from "../wire/approvals";
 import { Help } from "./Help";
 import { useKeys } from "./keys";
 import { Later } from "./Later";
 import { LinkState } from "./LinkState";
+import { Notify } from "./Notify";
 import { PAGES, pageOf } from "./pages";
 import { go, place, to } from "./route";
 import { nextTheme, theme } from "./theme";
@@ -50,10 +52,12 @@ function Head({ onHelp }: { onHelp: () => void }) {
         {PAGES.filter((page) => page.menu !== null).map((page) => (
           <a key={page.path} href={to(page.path)} aria-current={page === open ? "page" : undefined}>
             {page.menu}
+            {page.path === "approvals" && <Waiting />}
           </a>
         ))}
       </nav>
       <LinkState />
+      <Notify />
       <button type="button" class="quiet" onClick={nextTheme} title="Light, dark, or as the system has it (t)">
         {theme.value}
       </button>
@@ -61,6 +65,18 @@ function Head({ onHelp }: { onHelp: () => void }) {
         ?
       </button>
     </header>
+  );
+}
+
+/** How many questions wait. */
+function Waiting() {
+  const waiting = pending.value.length;
+  if (waiting === 0) return null;
+  return (
+    <span class="waiting">
+      {waiting}
+      <span class="sr-only"> waiting</span>
+    </span>
   );
 }
 

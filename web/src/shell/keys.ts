@@ -33,7 +33,8 @@ export function useKeys(offered: readonly Key[], dependencies: readonly unknown[
 /** Listen to the keyboard, once, for the whole page. */
 export function listenToKeys(): void {
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (isTyping(event.target) || (event.key === "Enter" && isPressed(event.target))) return;
     const now = Date.now();
     const pair = before !== null && now - before.at < SEQUENCE_MS ? `${before.key} ${event.key}` : null;
     const found = find(pair) ?? find(event.key);
@@ -51,5 +52,12 @@ function find(wanted: string | null): Key | undefined {
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (document.querySelector("dialog[open]")?.contains(target)) return true;
+  // Letters mean nothing to a box that is ticked.
+  if (target instanceof HTMLInputElement && ["radio", "checkbox"].includes(target.type)) return false;
   return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
+}
+
+/** Whether Enter presses what has the focus, which is then what is meant. */
+function isPressed(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && ["A", "BUTTON", "SUMMARY"].includes(target.tagName);
 }

@@ -15,6 +15,9 @@ export type Link = "connecting" | "live" | "behind";
 /** How the connection stands, for everyone to see. */
 export const link = signal<Link>("connecting");
 
+/** Whether this tab holds the connection: what is to happen once in a browser happens here. */
+export const holds = signal(false);
+
 /** How often the link has caught up; a view that holds something reads it anew whenever this grows. */
 export const catches = signal(0);
 
@@ -52,13 +55,13 @@ export function goLive(): void {
   if (channel !== null) {
     channel.onmessage = (message: MessageEvent<Word | "where">) => {
       if (message.data !== "where") hear(message.data);
-      else if (holding) channel.postMessage({ lines: [], cursor, link: link.value, caughtUp: false } satisfies Word);
+      else if (holds.value)
+        channel.postMessage({ lines: [], cursor, link: link.value, caughtUp: false } satisfies Word);
     };
     channel.postMessage("where");
   }
-  let holding = false;
   const hold = async () => {
-    holding = true;
+    holds.value = true;
     await holdForEver(say);
   };
   if (channel === null || navigator.locks === undefined) void hold();

@@ -14,7 +14,7 @@ export interface LogHeard {
 }
 
 // So much is folded before the page may draw and listen to keys again.
-const SLICE_MS = 12;
+const SLICE_MS = 30;
 
 /** Follow a run from its first event. Returns how to stop. */
 export function followRun(runId: string, heard: LogHeard): () => void {

@@ -8,6 +8,8 @@ export function takeToken(): void {
   if (found === null) return;
   keepToken(found);
   history.replaceState(null, "", location.pathname + location.search);
+  // The history changes without a word, and whoever shows pages has read the fragment already.
+  dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
 /** The kept token, or nothing. */

@@ -1,6 +1,148 @@
-/** The page Home. */
-import type { Place } from "../../shell/route";
+/** Every run as a pane, those that need somebody first, live. */
+import { computed } from "@preact/signals";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { ApprovalCard } from "../../decide/ApprovalCard";
+import { plain } from "../../fold/harmless";
+import { Dialog } from "../../parts/Dialog";
+import { Trouble } from "../../parts/Trouble";
+import { DemoBanner, DemoOffer } from "../../shell/DemoBanner";
+import { useKeys } from "../../shell/keys";
+import { type Place, place, to } from "../../shell/route";
+import { changes, failure, older, panes, readOlder, wantPanes, watchPanes } from "../../wire/panes";
+import type { Pane } from "../../wire/resources";
+import { Filters } from "./Filters";
+import { askedOf, fits, isFiltering, readFilter } from "./filter";
+import { type Group, type GroupName, grouped, sameGroups } from "./order";
+import { RunPane } from "./RunPane";
+import { nextView, view } from "./view";
+import "./home.css";
 
-export default function Home({ place }: { place: Place }) {
-  return <h1>{place.path.join(" ")}</h1>;
+const NAMES: Record<GroupName, string> = { attention: "Needs attention", work: "At work", over: "Over" };
+
+const filter = computed(() => readFilter(place.value.query));
+
+let before: readonly Group[] = [];
+const groups = computed(() => {
+  changes.value;
+  const wanted = filter.value;
+  const now = grouped(panes().filter((pane) => fits(pane, wanted)));
+  // The list as a whole is drawn only when its order changes; panes draw themselves.
+  if (!sameGroups(before, now)) before = now;
+  return before;
+});
+
+export default function Home(_: { place: Place }) {
+  const [deciding, setDeciding] = useState<Pane | null>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const asked = JSON.stringify(askedOf(filter.value));
+  useEffect(watchPanes, []);
+  useEffect(() => {
+    const query = askedOf(filter.peek());
+    if (query !== null) void wantPanes(query);
+  }, [asked]);
+  useHomeKeys(search, setDeciding);
+  const shown = groups.value;
+  const known = useMemo(() => panes(), [shown]);
+  return (
+    <div class="home">
+      <header class="home-head">
+        <h1>Agents</h1>
+        <button type="button" class="quiet" onClick={nextView} title="Panes or rows (v)">
+          {view.value === "grid" ? "As rows" : "As panes"}
+        </button>
+      </header>
+      <p class="sr-only" role="status">
+        {needing(shown)}
+      </p>
+      <DemoBanner />
+      <Filters filter={filter.value} panes={known} search={search} />
+      {failure.value !== null && <Trouble failure={failure.value} />}
+      {shown.length === 0 && <Nothing />}
+      {shown.map((group) => (
+        <section key={group.name} class="home-group" aria-labelledby={`home-${group.name}`}>
+          <h2 id={`home-${group.name}`}>
+            {NAMES[group.name]} <span class="home-count">{group.ids.length}</span>
+          </h2>
+          <ul class={`home-${view.value}`}>
+            {group.ids.map((id) => (
+              <RunPane key={id} runId={id} onDecide={setDeciding} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {older.value === "more" && (
+        <button type="button" class="home-older" onClick={() => void readOlder()}>
+          Show older runs
+        </button>
+      )}
+      {deciding !== null && (
+        <Dialog title={plain(deciding.title)} onClose={() => setDeciding(null)} wide>
+          <div class="home-deciding">
+            {deciding.pending_approval_ids.map((id) => (
+              <ApprovalCard key={id} approvalId={id} />
+            ))}
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+/** How many need somebody, for those who hear the page. */
+function needing(shown: readonly Group[]): string {
+  const many = shown.find(({ name }) => name === "attention")?.ids.length ?? 0;
+  return many === 0 ? "No run needs attention." : `${many} ${many === 1 ? "run needs" : "runs need"} attention.`;
+}
+
+function Nothing() {
+  if (older.value === "unread") return <p class="loading">Loading…</p>;
+  if (isFiltering(filter.value)) return <p class="home-nothing">No run fits what is asked for.</p>;
+  return (
+    <div class="home-nothing">
+      <p>
+        Nothing has run yet. <a href={to("new")}>Start a task</a>, or pipe an agent into <code>runwire ingest</code>.
+      </p>
+      <DemoOffer />
+    </div>
+  );
+}
+
+function useHomeKeys(search: { readonly current: HTMLInputElement | null }, decide: (pane: Pane) => void): void {
+  const group = "Agents";
+  useKeys(
+    [
+      { keys: "j", about: "Next run", group, act: () => move(1) },
+      { keys: "k", about: "Previous run", group, act: () => move(-1) },
+      // The link that has the focus opens by itself; this shows in the overlay that it does.
+      { keys: "Enter", about: "Open the run", group, act: () => focusedLink()?.click() },
+      {
+        keys: "d",
+        about: "Decide what the run asks",
+        group,
+        act: () => {
+          const id = focusedLink()?.closest<HTMLElement>("[data-run]")?.dataset.run;
+          const pane = panes().find((one) => one.run_id === id);
+          if (pane !== undefined && pane.pending_approval_ids.length > 0) decide(pane);
+        },
+      },
+      { keys: "/", about: "Find runs by text", group, act: () => search.current?.focus() },
+      { keys: "v", about: "Panes or rows", group, act: nextView },
+    ],
+    [],
+  );
+}
+
+function links(): HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>(".home-title a")];
+}
+
+function focusedLink(): HTMLElement | undefined {
+  return links().find((link) => link === document.activeElement);
+}
+
+function move(steps: number): void {
+  const all = links();
+  const focused = focusedLink();
+  const now = focused === undefined ? -1 : all.indexOf(focused);
+  all[Math.min(all.length - 1, Math.max(0, now + steps))]?.focus();
 }

@@ -1,6 +1,163 @@
-/** The page Run. */
-import type { Place } from "../../shell/route";
+/** One run: how it stands, everything that happened in it, and what can be done about it. */
+import { useEffect, useMemo } from "preact/hooks";
+import { Trouble } from "../../parts/Trouble";
+import { useKeys } from "../../shell/keys";
+import { go, type Place, refine } from "../../shell/route";
+import { EventTable } from "./EventTable";
+import { Family } from "./Family";
+import { Figures } from "./Figures";
+import { Finder } from "./Finder";
+import { Header } from "./Header";
+import { OpenRun } from "./OpenRun";
+import { RawEvent } from "./RawEvent";
+import { Scrubber } from "./Scrubber";
+import { Timeline } from "./Timeline";
+import { TodoPanel } from "./TodoPanel";
+import { TypeField } from "./TypeField";
+import { View } from "./View";
+import "./run.css";
+
+type Tab = "timeline" | "events" | "figures";
+
+const TABS: readonly { readonly name: Tab; readonly label: string; readonly key: string }[] = [
+  { name: "timeline", label: "Timeline", key: "1" },
+  { name: "events", label: "Events", key: "2" },
+  { name: "figures", label: "Figures", key: "3" },
+];
 
 export default function Run({ place }: { place: Place }) {
-  return <h1>{place.path.join(" ")}</h1>;
+  const runId = place.path[1] ?? "";
+  return <Opened key={runId} runId={runId} place={place} />;
+}
+
+function Opened({ runId, place }: { runId: string; place: Place }) {
+  const open = useMemo(() => new OpenRun(runId), [runId]);
+  const view = useMemo(() => new View(open), [open]);
+  useEffect(() => open.follow(), [open]);
+  useEffect(() => () => view.replay.pause(), [view]);
+  useMark(open, view, place.query.get("at"));
+  const tab = TABS.find(({ name }) => name === place.query.get("view"))?.name ?? "timeline";
+  usePageKeys(view, runId);
+  const run = open.run.value;
+  const failure = open.failure.value;
+  if (run === null) return failure === null ? <p class="loading">Loading…</p> : <Trouble failure={failure} />;
+  return (
+    <div class="run">
+      <Head open={open} view={view} />
+      {failure !== null && <Trouble failure={failure} />}
+      <Tabs tab={tab} />
+      <Body open={open} view={view} tab={tab} types={place.query.get("type") ?? ""} />
+      <Scrubber open={open} view={view} />
+      <RawEvent open={open} view={view} />
+    </div>
+  );
+}
+
+function Head({ open, view }: { open: OpenRun; view: View }) {
+  void open.grown.value;
+  const run = open.run.value;
+  const selected = view.selected.value;
+  const at = view.replay.upTo.value ?? (selected === null ? null : (view.fold().blocks[selected]?.until ?? null));
+  return run === null ? null : <Header run={run} fold={view.fold()} at={at} />;
+}
+
+function Tabs({ tab }: { tab: Tab }) {
+  return (
+    <nav class="run-tabs" aria-label="Views of the run">
+      {TABS.map(({ name, label, key }) => (
+        <button
+          key={name}
+          type="button"
+          class="quiet"
+          aria-current={name === tab ? "page" : undefined}
+          title={`${label} (${key})`}
+          onClick={() => openTab(name)}
+        >
+          {label}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+function Body({ open, view, tab, types }: { open: OpenRun; view: View; tab: Tab; types: string }) {
+  const grown = open.grown.value;
+  const upTo = view.replay.upTo.value;
+  const fold = view.fold();
+  const run = open.run.value;
+  if (tab === "events") {
+    return (
+      <div class="run-body">
+        <TypeField types={types} />
+        <EventTable open={open} view={view} types={types} />
+      </div>
+    );
+  }
+  if (tab === "figures") {
+    const onTurn = (block: number) => {
+      openTab("timeline");
+      view.show(block);
+    };
+    return (
+      <div class="run-body run-scrolls">
+        <Figures fold={fold} grown={grown + (upTo ?? 0)} onTurn={onTurn} />
+      </div>
+    );
+  }
+  return (
+    <div class="run-body">
+      <Finder view={view} />
+      <div class="run-columns">
+        <Timeline open={open} view={view} />
+        <aside class="run-side" aria-label="Beside the timeline">
+          <TodoPanel todo={fold.todo} />
+          <Family runId={open.runId} marker={`${run?.status} ${run?.finished_at}`} />
+        </aside>
+      </div>
+      {open.isReading.value && (
+        <p class="run-reading" role="status">
+          Reading… {open.told.length} events
+        </p>
+      )}
+    </div>
+  );
+}
+
+function openTab(tab: Tab): void {
+  refine({ view: tab === "timeline" ? undefined : tab });
+}
+
+/** Go to the event that the address names, once it has been read. */
+function useMark(open: OpenRun, view: View, at: string | null): void {
+  const sequence = at === null || !/^\d{1,12}$/.test(at) ? null : Number(at);
+  const isRead = sequence !== null && open.grown.value > 0 && open.head >= sequence;
+  useEffect(() => {
+    if (sequence !== null && isRead) view.mark(sequence);
+  }, [view, sequence, isRead]);
+}
+
+function usePageKeys(view: View, runId: string): void {
+  const { replay } = view;
+  const leave = () => {
+    if (replay.upTo.peek() !== null) replay.live();
+    else if (view.selected.peek() !== null) view.selected.value = null;
+    else if (view.marked.peek() !== null) {
+      view.marked.value = null;
+      refine({ at: undefined });
+    } else go("");
+  };
+  const group = "This run";
+  useKeys(
+    [
+      ...TABS.map(({ name, label, key }) => ({ keys: key, about: `${label}`, group, act: () => openTab(name) })),
+      { keys: "v", about: "Review the changes", group, act: () => go(`review/${encodeURIComponent(runId)}`) },
+      { keys: "h", about: "Show or hide what the model thinks", group, act: () => view.toggleThinking() },
+      { keys: "p", about: "Play the run, or pause", group, act: () => replay.toggle() },
+      { keys: ",", about: "Back by one event", group, act: () => replay.step(-1) },
+      { keys: ".", about: "On by one event", group, act: () => replay.step(1) },
+      { keys: "l", about: "Show everything, as it comes", group, act: () => replay.live() },
+      { keys: "Escape", about: "Leave the replay, the block, the run", group, act: leave },
+    ],
+    [view, runId],
+  );
 }

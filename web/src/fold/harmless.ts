@@ -1,0 +1,21 @@
+/** What an agent wrote, on one line that cannot hide, reorder or turn around what it says. */
+
+// Controls, line and paragraph separators, direction marks and overrides, invisible joiners and tags.
+const UNSAFE = /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const SPACE = /\p{White_Space}+/gu;
+const HALF = /[\ud800-\udbff]$/;
+const WIDTH = 400;
+
+/** The text with every character that could change how others are shown written as its number. */
+export function plain(text: string): string {
+  return text.replace(UNSAFE, (found) => `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** The beginning of a text on one safe line, with runs of space made one. */
+export function oneLine(text: string): string {
+  const short = text
+    .slice(0, 4 * WIDTH)
+    .replace(SPACE, " ")
+    .trim();
+  return plain(short.length <= WIDTH ? short : `${short.slice(0, WIDTH - 1).replace(HALF, "")}…`);
+}
