@@ -1,7 +1,7 @@
 /** Where the console begins. */
 import { render } from "preact";
+import { listenToKeys } from "./parts/keys";
 import { showAttention } from "./shell/attention";
-import { listenToKeys } from "./shell/keys";
 import { Shell } from "./shell/Shell";
 import { showTheme } from "./shell/theme";
 import { locked } from "./wire/api";

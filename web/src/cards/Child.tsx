@@ -1,7 +1,8 @@
 /** A run that does a part of the work, one that branched off, or the one that this goes on from. */
-import { short } from "../draw/words";
+
 import type { Child } from "../fold/blocks";
-import { to } from "../shell/route";
+import { to } from "../parts/route";
+import { short } from "../text/words";
 import { type CardProps, Frame } from "./Frame";
 
 const NAMES: Record<Child["relation"], string> = { child: "Child run", branch: "Branch", resumed_from: "Goes on from" };

@@ -1,8 +1,8 @@
 /** What is known of a call beyond its life: where it ran, what it found, whom it asked. */
 import { Link } from "../draw/Link";
 import { seen } from "../draw/seen";
-import { bytes, count } from "../draw/words";
 import type { GrepMatch, SearchHit, Tool } from "../fold/blocks";
+import { bytes, count } from "../text/words";
 
 const SHOWN = 200;
 

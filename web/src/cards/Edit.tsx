@@ -1,7 +1,7 @@
 /** A change to files, with its diff when it is opened. */
 import { seen } from "../draw/seen";
 import type { Edit } from "../fold/blocks";
-import { to } from "../shell/route";
+import { to } from "../parts/route";
 import { type CardProps, Frame, type Level } from "./Frame";
 import { Patch } from "./Patch";
 

@@ -1,6 +1,7 @@
 /** How the run ended. */
-import { dollars, duration } from "../draw/words";
+
 import type { End } from "../fold/blocks";
+import { dollars, duration } from "../text/words";
 import { type CardProps, Frame, type Level } from "./Frame";
 
 const LOOKS: Record<End["state"], { mark: string; name: string; level: Level }> = {

@@ -1,8 +1,8 @@
 /** What every card has: a mark, a name, one line about it, some facts, and a body that opens. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { moment } from "../draw/words";
 import type { Block } from "../fold/blocks";
+import { moment } from "../text/words";
 import { isOpen, setOpen } from "./opened";
 
 /** What a card is given. */

@@ -1,10 +1,10 @@
 /** Something other than text: a picture is shown, anything else can be saved. */
 import { useLayoutEffect, useState } from "preact/hooks";
+import { save } from "../parts/save";
 import { Trouble } from "../parts/Trouble";
 import { sayFailure } from "../parts/toast";
 import { blob } from "../wire/api";
 import { Fetcher } from "./fetched";
-import { save } from "./save";
 
 const SHOWN = /^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/;
 

@@ -1,9 +1,9 @@
 /** A tool call: what it does, how it went, what it printed. */
 import { Json } from "../draw/Json";
 import { Printed } from "../draw/Printed";
-import { duration } from "../draw/words";
 import type { Output, Tool } from "../fold/blocks";
 import { nowMs } from "../parts/clock";
+import { duration } from "../text/words";
 import { Detail } from "./Detail";
 import { type CardProps, Frame, type Level } from "./Frame";
 import { Stored } from "./Stored";

@@ -1,6 +1,7 @@
 /** Where a turn begins: the model, what it read and wrote, what it cost. */
-import { count, dollars, duration } from "../draw/words";
+
 import type { Turn } from "../fold/blocks";
+import { count, dollars, duration } from "../text/words";
 import { type CardProps, Facts } from "./Frame";
 
 export function TurnCard(props: CardProps<Turn>) {

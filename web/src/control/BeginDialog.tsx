@@ -1,10 +1,10 @@
 /** Begins a new run out of one that is there: continue, resume, branch or retry, with what may differ. */
 import { useState } from "preact/hooks";
-import { dollars } from "../draw/words";
 import { Dialog } from "../parts/Dialog";
+import { go } from "../parts/route";
 import { Trouble } from "../parts/Trouble";
-import { go } from "../shell/route";
-import type { Run } from "../wire/resources";
+import { dollars } from "../text/words";
+import type { Run } from "../wire/resources/runs";
 import { sendsOn, useDoing } from "./doing";
 import { micros } from "./money";
 import { type Again, begin, type Verb } from "./verbs";

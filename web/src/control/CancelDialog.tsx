@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../parts/Dialog";
 import { Trouble } from "../parts/Trouble";
 import { say } from "../parts/toast";
-import type { Run } from "../wire/resources";
+import type { Run } from "../wire/resources/runs";
 import { useDoing } from "./doing";
 import { cancel, isAlive } from "./verbs";
 

@@ -1,7 +1,7 @@
 /** The buttons of a run: say, cancel, continue, resume, branch, retry. Each asks before it acts. */
 import { useState } from "preact/hooks";
-import { useKeys } from "../shell/keys";
-import type { Run } from "../wire/resources";
+import { useKeys } from "../parts/keys";
+import type { Run } from "../wire/resources/runs";
 import { BeginDialog } from "./BeginDialog";
 import { CancelDialog } from "./CancelDialog";
 import { SayDialog } from "./SayDialog";

@@ -1,14 +1,15 @@
 /** Every decision that stands, and revoking it. A section of a page that has the heading above it. */
 import { useEffect, useState } from "preact/hooks";
-import { short } from "../draw/words";
 import { Ago } from "../parts/Ago";
 import { Dialog } from "../parts/Dialog";
 import { useLoaded } from "../parts/loaded";
 import { Trouble } from "../parts/Trouble";
 import { say } from "../parts/toast";
+import { short } from "../text/words";
 import { get, remove } from "../wire/api";
 import { catches, listen } from "../wire/live";
-import type { List, Permission } from "../wire/resources";
+import type { Permission } from "../wire/resources/decisions";
+import type { List } from "../wire/resources/runs";
 import { useDoing } from "./doing";
 import "./control.css";
 

@@ -1,6 +1,6 @@
 /** What can be done with a run, and doing it. Nothing here draws. */
 import { post } from "../wire/api";
-import type { Run } from "../wire/resources";
+import type { Run } from "../wire/resources/runs";
 
 /** say and cancel are for a run that is alive, the others begin a new one. */
 export type Verb = "say" | "cancel" | "continue" | "resume" | "branch" | "retry";

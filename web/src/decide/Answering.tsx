@@ -1,9 +1,9 @@
 /** The answer to a question that waits: approve, approve with another input, or deny. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useKeys } from "../parts/keys";
 import { sayFailure } from "../parts/toast";
-import { useKeys } from "../shell/keys";
 import { answer } from "../wire/approvals";
-import type { Answer, Approval, Scope } from "../wire/resources";
+import type { Answer, Approval, Scope } from "../wire/resources/decisions";
 import { DenyForm } from "./DenyForm";
 import { type Draft, InputEditor } from "./InputEditor";
 import { Offered } from "./Offered";

@@ -3,13 +3,13 @@
  * itself when it is answered elsewhere. Keys work on it only while it is `active`.
  */
 import { useId, useRef, useState } from "preact/hooks";
-import { duration, moment } from "../draw/words";
 import { Ago } from "../parts/Ago";
 import { nowMs } from "../parts/clock";
 import { Trouble } from "../parts/Trouble";
+import { duration, moment } from "../text/words";
 import { Refusal } from "../wire/api";
 import { approval } from "../wire/approvals";
-import type { Approval } from "../wire/resources";
+import type { Approval } from "../wire/resources/decisions";
 import { Answering } from "./Answering";
 import { readAsked } from "./asked";
 import { Seen } from "./Exact";

@@ -1,6 +1,6 @@
 /** No, and why. The agent reads the reason. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Answer } from "../wire/resources";
+import type { Answer } from "../wire/resources/decisions";
 
 export function DenyForm(props: { busy: boolean; onBack: () => void; onSend: (given: Answer) => void }) {
   const [reason, setReason] = useState("");

@@ -1,7 +1,7 @@
 /** A question that wants an answer rather than a yes: one of some choices, a text, or whole fields. */
 import { useId, useState } from "preact/hooks";
-import { useKeys } from "../shell/keys";
-import type { Answer, Approval } from "../wire/resources";
+import { useKeys } from "../parts/keys";
+import type { Answer, Approval } from "../wire/resources/decisions";
 import { readOffer } from "./asked";
 import { Seen } from "./Exact";
 import { type Draft, InputEditor } from "./InputEditor";

@@ -1,6 +1,6 @@
 /** How far an approval reaches, with the very rule that it would make. */
 import { useId } from "preact/hooks";
-import type { Grants, Scope } from "../wire/resources";
+import type { Grants, Scope } from "../wire/resources/decisions";
 import { Seen } from "./Exact";
 
 export const SCOPES: readonly Scope[] = ["once", "session", "task", "always"];

@@ -1,7 +1,8 @@
 /** How a question was answered: by whom, when, and how far it reaches. */
-import { plain } from "../fold/harmless";
+
 import { Ago } from "../parts/Ago";
-import type { Approval, Scope } from "../wire/resources";
+import { plain } from "../text/harmless";
+import type { Approval, Scope } from "../wire/resources/decisions";
 import { Seen } from "./Exact";
 import { What } from "./What";
 

@@ -1,5 +1,5 @@
 /** What would happen, all of it: the command or the change as what it is, and every other field of the input beside it. */
-import type { Approval } from "../wire/resources";
+import type { Approval } from "../wire/resources/decisions";
 import { type Fields, readAsked } from "./asked";
 import { Exact, Seen } from "./Exact";
 import { Lines } from "./Lines";

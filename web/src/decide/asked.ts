@@ -1,5 +1,5 @@
 /** What a call asks for, read out of its input: a command, changes to files, a question, or fields nobody knows. Pure. */
-import type { Approval } from "../wire/resources";
+import type { Approval } from "../wire/resources/decisions";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /** The rules that an approval with another input would make, asked for when typing rests. */
 import { useEffect, useState } from "preact/hooks";
 import { post, Refusal } from "../wire/api";
-import type { Approval, Grants } from "../wire/resources";
+import type { Approval, Grants } from "../wire/resources/decisions";
 import type { Fields } from "./asked";
 
 const REST_MS = 350;

@@ -1,7 +1,7 @@
 /** Tool calls, as blocks. */
 import type { EventDataByType as Data } from "@protocol";
+import { oneLine } from "../text/harmless";
 import type { Block, Tool, ToolState } from "./blocks";
-import { oneLine } from "./harmless";
 import { noOutput, print } from "./output";
 import type { Timeline } from "./timeline";
 import { commandOf, titleOf } from "./titles";

@@ -1,8 +1,8 @@
 /** Changes to files, as blocks: proposed by the agent, then settled by it or by a person, also after the run. */
 import type { EventDataByType as Data } from "@protocol";
+import { oneLine, plain } from "../text/harmless";
 import type { Block, Edit, EditState } from "./blocks";
 import type { Calls } from "./calls";
-import { oneLine, plain } from "./harmless";
 import type { Timeline } from "./timeline";
 
 type One = Data["tool.edit.proposed"] | Data["tool.file_write.proposed"];

@@ -1,8 +1,8 @@
 /** Questions to a person and how they were answered. */
 import type { EventDataByType as Data } from "@protocol";
+import { oneLine } from "../text/harmless";
 import type { Approval, Block } from "./blocks";
 import type { Calls } from "./calls";
-import { oneLine } from "./harmless";
 import type { Timeline } from "./timeline";
 
 export class Decisions {

@@ -3,13 +3,13 @@
  * terminal's drawing. It never throws: what is unknown, or not what its type says, is shown as it came.
  */
 import type { EventDataByType as Data } from "@protocol";
+import { oneLine } from "../text/harmless";
 import type { Envelope } from "../wire/events";
-import type { Status } from "../wire/resources";
+import type { Status } from "../wire/resources/runs";
 import type { Approval, Block, Child, End, Fields, Media, Note, Opaque, Todo, Turn, User } from "./blocks";
 import { Calls } from "./calls";
 import { Changes } from "./changes";
 import { Decisions } from "./decisions";
-import { oneLine } from "./harmless";
 import { readerOf } from "./reading";
 import { Sayings } from "./sayings";
 import { type Cost, Standing, type Totals } from "./standing";

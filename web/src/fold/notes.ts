@@ -1,6 +1,6 @@
 /** Events that become one remark each, in the words of the terminal. */
 import type { EventDataByType, EventType } from "@protocol";
-import { dollars } from "../draw/words";
+import { dollars } from "../text/words";
 import type { Note } from "./blocks";
 
 export type Remark = readonly [level: Note["level"], text: string];

@@ -1,6 +1,6 @@
 /** How a run stands, by the same rules as the gateway: its status and its totals. The first end wins. */
 import type { EventDataByType } from "@protocol";
-import type { Status } from "../wire/resources";
+import type { Status } from "../wire/resources/runs";
 
 export interface Totals {
   turns: number;

@@ -1,7 +1,8 @@
 /** What a tool call is about, on one line. */
+
+import { oneLine } from "../text/harmless";
 import type { Fields } from "./blocks";
 import { fields } from "./guards";
-import { oneLine } from "./harmless";
 
 // The argument that says it best, by the names that agents give it; the first that is there is shown.
 const TELLING = (

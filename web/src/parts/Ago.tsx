@@ -1,5 +1,5 @@
 /** How long ago something was; the exact moment pops up. */
-import { ago, moment } from "../draw/words";
+import { ago, moment } from "../text/words";
 import { nowMs } from "./clock";
 
 export function Ago({ at }: { at: string }) {

@@ -1,5 +1,5 @@
 /** What was spent, beside what may be. */
-import { dollars } from "../draw/words";
+import { dollars } from "../text/words";
 
 export function Budget({ spent, budget }: { spent: number; budget: number | null }) {
   if (budget === null) return <span class="budget">{dollars(spent)}</span>;

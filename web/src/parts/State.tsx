@@ -1,5 +1,5 @@
 /** A run's state as a small badge: a shape and a word, never colour alone. */
-import type { AgentState } from "../wire/resources";
+import type { AgentState } from "../wire/resources/runs";
 
 const SHAPES: Record<AgentState | "stalled", string> = {
   idle: "○",

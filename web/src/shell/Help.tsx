@@ -1,6 +1,6 @@
 /** Every key that works on the open page. */
 import { Dialog } from "../parts/Dialog";
-import { keys } from "./keys";
+import { keys } from "../parts/keys";
 
 export function Help({ onClose }: { onClose: () => void }) {
   const groups = new Map<string, Map<string, string>>();

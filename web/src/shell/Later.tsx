@@ -1,8 +1,8 @@
 /** A page whose code may not be here yet. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { Place } from "../parts/route";
 import type { Page } from "./pages";
-import type { Place } from "./route";
 
 const loaded = new Map<Page, ComponentType<{ place: Place }>>();
 

@@ -1,7 +1,8 @@
 /** Whether the browser tells when somebody is needed. */
+
+import { useKeys } from "../parts/keys";
 import { say } from "../parts/toast";
 import { canNotify, notifying, wantNotifying } from "./attention";
-import { useKeys } from "./keys";
 
 export function Notify() {
   useKeys(

@@ -1,15 +1,15 @@
 /** The frame around every page: where one can go, how the link stands, what keys do. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useKeys } from "../parts/keys";
+import { go, place, to } from "../parts/route";
 import { toasts } from "../parts/toast";
 import { locked } from "../wire/api";
 import { pending } from "../wire/approvals";
 import { Help } from "./Help";
-import { useKeys } from "./keys";
 import { Later } from "./Later";
 import { LinkState } from "./LinkState";
 import { Notify } from "./Notify";
 import { PAGES, pageOf } from "./pages";
-import { go, place, to } from "./route";
 import { nextTheme, theme } from "./theme";
 import { Unlock } from "./Unlock";
 

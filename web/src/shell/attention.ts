@@ -1,10 +1,10 @@
 /** Who needs somebody: told in the title of the page, and, when asked for, by the browser. */
 import { effect, signal } from "@preact/signals";
-import { plain } from "../fold/harmless";
+import { go } from "../parts/route";
+import { plain } from "../text/harmless";
 import { holds } from "../wire/live";
 import { changes, panes } from "../wire/panes";
-import type { Pane } from "../wire/resources";
-import { go } from "./route";
+import type { Pane } from "../wire/resources/runs";
 
 const KEY = "runwire.notify";
 

@@ -1,6 +1,6 @@
 /** Every page: its path, its name, and where its code is. Code is loaded when a page is first opened. */
 import type { ComponentType } from "preact";
-import type { Place } from "./route";
+import type { Place } from "../parts/route";
 
 export interface Page {
   /** The first word of its path. */

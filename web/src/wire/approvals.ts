@@ -6,7 +6,8 @@ import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { get, post, Refusal } from "./api";
 import type { Told } from "./events";
 import { catches, listen } from "./live";
-import type { Answer, Approval, List } from "./resources";
+import type { Answer, Approval } from "./resources/decisions";
+import type { List } from "./resources/runs";
 
 /** A question; why it cannot be read; or nothing as long as it has not been read. */
 export type Known = Approval | Refusal | null;

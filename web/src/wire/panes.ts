@@ -6,7 +6,7 @@ import { type Signal, signal } from "@preact/signals";
 import { get } from "./api";
 import type { Query } from "./base";
 import { catches, listen } from "./live";
-import type { List, Pane } from "./resources";
+import type { List, Pane } from "./resources/runs";
 
 /** Grows whenever panes have changed, at most a few times a second. */
 export const changes = signal(0);

@@ -1,7 +1,7 @@
 /** The audit tells who did what with whose permission. */
 import { expect, test } from "vitest";
 import { Account } from "../../src/pages/audit/account";
-import type { AuditEntry } from "../../src/wire/resources";
+import type { AuditEntry } from "../../src/wire/resources/accounts";
 
 let last = 0;
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { askedOf, queryOf } from "../../src/pages/audit/asked";
 import { asCsv, asLines } from "../../src/pages/audit/saving";
-import type { AuditEntry } from "../../src/wire/resources";
+import type { AuditEntry } from "../../src/wire/resources/accounts";
 
 const NOW = Date.parse("2026-03-02T12:00:00Z");
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { micros } from "../../src/control/money";
 import { type Again, bodyOf, offered } from "../../src/control/verbs";
-import type { Status } from "../../src/wire/resources";
+import type { Status } from "../../src/wire/resources/runs";
 
 const RUN = { run_id: "run_1", task_id: "task_1", kind: "agent_loop" };
 const NOTHING: Again = { from: null, prompt: "", model: "", budgetMicros: null };

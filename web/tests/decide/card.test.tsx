@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Approval } from "../../src/wire/resources";
+import type { Approval } from "../../src/wire/resources/decisions";
 import { Gateway, No, until } from "../wire/gateway";
 import { answered, approval, grants } from "../wire/samples";
 

@@ -1,7 +1,7 @@
 /** What a call is about is told by its most telling argument, on one line. */
 import { expect, test } from "vitest";
-import { oneLine } from "../../src/fold/harmless";
 import { commandOf, titleOf } from "../../src/fold/titles";
+import { oneLine } from "../../src/text/harmless";
 
 test.each([
   [{ path: "a.txt", content: "…" }, "a.txt"],

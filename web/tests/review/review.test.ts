@@ -5,7 +5,7 @@ import { deedsFor, standingOf } from "../../src/pages/review/deciding";
 import { nextUnread, step } from "../../src/pages/review/reading";
 import { verdictAfter, verdictOf, withRivals } from "../../src/pages/review/verdict";
 import { Refusal } from "../../src/wire/api";
-import type { Artifact, Check } from "../../src/wire/resources";
+import type { Artifact, Check } from "../../src/wire/resources/work";
 
 function patch(id: string, facts: Partial<Artifact> = {}): Artifact {
   return {

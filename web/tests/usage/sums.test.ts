@@ -1,7 +1,7 @@
 /** Sums add up, stand in order, and days have no holes. */
 import { expect, test } from "vitest";
 import { everyDay, sorted, total } from "../../src/pages/usage/sums";
-import type { UsageRow } from "../../src/wire/resources";
+import type { UsageRow } from "../../src/wire/resources/accounts";
 
 function row(group: string, cost: number, more: Partial<UsageRow> = {}): UsageRow {
   return {

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 /** Questions change by themselves when they are answered, wherever that happens. */
 import { beforeEach, expect, test, vi } from "vitest";
-import type { Approval } from "../../src/wire/resources";
+import type { Approval } from "../../src/wire/resources/decisions";
 import { Gateway, list, No, until } from "./gateway";
 import { answered, approval } from "./samples";
 

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 /** Panes are what the gateway says, however much happens; whoever needs somebody is never missing. */
 import { beforeEach, expect, test, vi } from "vitest";
-import type { Pane } from "../../src/wire/resources";
+import type { Pane } from "../../src/wire/resources/runs";
 import { Gateway, list, until } from "./gateway";
 import { pane } from "./samples";
 

@@ -1,5 +1,6 @@
 /** Resources as the gateway tells them, for tests that change what matters to them. */
-import type { Approval, Grants, Pane } from "../../src/wire/resources";
+import type { Approval, Grants } from "../../src/wire/resources/decisions";
+import type { Pane } from "../../src/wire/resources/runs";
 
 export function pane(run_id: string, changes: Partial<Pane> = {}): Pane {
   return {

@@ -2,10 +2,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Permissions } from "../../control/Permissions";
 import { ApprovalCard } from "../../decide/ApprovalCard";
-import { short } from "../../draw/words";
-import { plain } from "../../fold/harmless";
-import { useKeys } from "../../shell/keys";
-import { go, type Place, to } from "../../shell/route";
+import { useKeys } from "../../parts/keys";
+import { go, type Place, to } from "../../parts/route";
+import { plain } from "../../text/harmless";
+import { short } from "../../text/words";
 import { Refusal } from "../../wire/api";
 import { approval, pending, pendingRead } from "../../wire/approvals";
 import { pane } from "../../wire/panes";

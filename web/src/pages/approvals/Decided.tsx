@@ -1,12 +1,14 @@
 /** The questions that were answered last: what, by whom, how. */
-import { plain } from "../../fold/harmless";
+
 import { Ago } from "../../parts/Ago";
 import { useLoaded } from "../../parts/loaded";
+import { to } from "../../parts/route";
 import { Trouble } from "../../parts/Trouble";
-import { to } from "../../shell/route";
+import { plain } from "../../text/harmless";
 import { get } from "../../wire/api";
 import { pending } from "../../wire/approvals";
-import type { Approval, List } from "../../wire/resources";
+import type { Approval } from "../../wire/resources/decisions";
+import type { List } from "../../wire/resources/runs";
 
 const SHOWN = 25;
 const WORDS = { pending: "waits", approved: "approved", denied: "denied", timed_out: "timed out" };

@@ -1,15 +1,17 @@
 /** The audit: what was done, by whom and with whose permission, newest first, live; as a file, all of it. */
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useDoing } from "../../control/doing";
-import { moment } from "../../draw/words";
+import { useKeys } from "../../parts/keys";
 import { useLoaded } from "../../parts/loaded";
+import { type Place, to } from "../../parts/route";
 import { stepTo } from "../../parts/stepping";
 import { Trouble } from "../../parts/Trouble";
 import { say } from "../../parts/toast";
-import { useKeys } from "../../shell/keys";
-import { type Place, to } from "../../shell/route";
+import { moment } from "../../text/words";
 import { get } from "../../wire/api";
-import type { Agent, AuditEntry, List } from "../../wire/resources";
+import type { AuditEntry } from "../../wire/resources/accounts";
+import type { List } from "../../wire/resources/runs";
+import type { Agent } from "../../wire/resources/work";
 import type { Accounted } from "./account";
 import { type Asked, askedOf, queryOf } from "./asked";
 import { isPerson, nameOf } from "./doer";

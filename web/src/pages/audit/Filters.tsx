@@ -1,7 +1,7 @@
 /** What the audit is asked: kind, agent, time, words, and whether people did it. */
 import { useEffect, useState } from "preact/hooks";
-import { refine } from "../../shell/route";
-import type { Agent } from "../../wire/resources";
+import { refine } from "../../parts/route";
+import type { Agent } from "../../wire/resources/work";
 import { type Asked, KINDS, TIMES } from "./asked";
 
 export function Filters({ asked, agents }: { asked: Asked; agents: readonly Agent[] }) {

@@ -1,5 +1,5 @@
 /** Who did what with whose permission: facts of one call and one question, brought together. Pure. */
-import type { AuditEntry } from "../../wire/resources";
+import type { AuditEntry } from "../../wire/resources/accounts";
 
 /** A fact with what others say of it. */
 export interface Accounted {

@@ -1,7 +1,7 @@
 /** The audit, read to its end page by page, and further as it grows. */
 import { get } from "../../wire/api";
 import type { Query } from "../../wire/base";
-import type { AuditEntry } from "../../wire/resources";
+import type { AuditEntry } from "../../wire/resources/accounts";
 
 interface Page {
   readonly data: readonly AuditEntry[];

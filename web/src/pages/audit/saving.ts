@@ -1,8 +1,9 @@
 /** The audit as a file: every fact that fits, however many. */
-import { save } from "../../cards/save";
+
 import { csv } from "../../draw/table";
+import { save } from "../../parts/save";
 import type { Query } from "../../wire/base";
-import type { AuditEntry } from "../../wire/resources";
+import type { AuditEntry } from "../../wire/resources/accounts";
 import { facts } from "./reading";
 
 export type Form = "csv" | "ndjson";

@@ -1,11 +1,12 @@
 /** What to look for. Everything chosen here stands in the address. */
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { short } from "../../draw/words";
-import { plain } from "../../fold/harmless";
-import { refine } from "../../shell/route";
+import { refine } from "../../parts/route";
+import { plain } from "../../text/harmless";
+import { short } from "../../text/words";
 import { get } from "../../wire/api";
-import type { List, Pane, Session } from "../../wire/resources";
+import type { List, Pane } from "../../wire/resources/runs";
+import type { Session } from "../../wire/resources/work";
 import { type Filter, isFiltering, NO_FILTER, STATES } from "./filter";
 
 type Option = readonly [value: string, label: string];

@@ -1,15 +1,15 @@
 /** Every run as a pane, those that need somebody first, live. */
 import { computed } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { DemoBanner, DemoOffer } from "../../control/DemoBanner";
 import { ApprovalCard } from "../../decide/ApprovalCard";
-import { plain } from "../../fold/harmless";
 import { Dialog } from "../../parts/Dialog";
+import { useKeys } from "../../parts/keys";
+import { type Place, place, to } from "../../parts/route";
 import { Trouble } from "../../parts/Trouble";
-import { DemoBanner, DemoOffer } from "../../shell/DemoBanner";
-import { useKeys } from "../../shell/keys";
-import { type Place, place, to } from "../../shell/route";
+import { plain } from "../../text/harmless";
 import { changes, failure, older, panes, readOlder, wantPanes, watchPanes } from "../../wire/panes";
-import type { Pane } from "../../wire/resources";
+import type { Pane } from "../../wire/resources/runs";
 import { Filters } from "./Filters";
 import { askedOf, fits, isFiltering, readFilter } from "./filter";
 import { type Group, type GroupName, grouped, sameGroups } from "./order";

@@ -1,13 +1,14 @@
 /** One run at a glance: what it does now, since when, what it has cost, and whether somebody must look. */
-import { duration, moment, short } from "../../draw/words";
-import { plain } from "../../fold/harmless";
+
 import { Ago } from "../../parts/Ago";
 import { Budget } from "../../parts/Budget";
 import { nowMs } from "../../parts/clock";
+import { to } from "../../parts/route";
 import { State } from "../../parts/State";
-import { to } from "../../shell/route";
+import { plain } from "../../text/harmless";
+import { duration, moment, short } from "../../text/words";
 import { pane as paneOf } from "../../wire/panes";
-import type { Pane } from "../../wire/resources";
+import type { Pane } from "../../wire/resources/runs";
 
 export function RunPane({ runId, onDecide }: { runId: string; onDecide: (pane: Pane) => void }) {
   const pane = paneOf(runId);

@@ -1,6 +1,6 @@
 /** Which runs are shown, as the address says it, so that it can be sent to somebody. Pure. */
 import type { Query } from "../../wire/base";
-import type { Pane } from "../../wire/resources";
+import type { Pane } from "../../wire/resources/runs";
 
 export interface Filter {
   readonly text: string;

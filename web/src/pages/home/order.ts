@@ -1,5 +1,5 @@
 /** In which order runs are shown: those that need somebody, those at work, those that are over; the newest first. Pure. */
-import type { Pane } from "../../wire/resources";
+import type { Pane } from "../../wire/resources/runs";
 
 export type GroupName = "attention" | "work" | "over";
 

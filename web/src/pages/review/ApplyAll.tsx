@@ -5,7 +5,7 @@ import { seen } from "../../draw/seen";
 import { Dialog } from "../../parts/Dialog";
 import { say } from "../../parts/toast";
 import { get } from "../../wire/api";
-import type { Artifact, Check } from "../../wire/resources";
+import type { Artifact, Check } from "../../wire/resources/work";
 import { applyAll } from "./deciding";
 import { type Verdict, verdictAfter, verdictOf, withRivals } from "./verdict";
 import { Why } from "./Why";

@@ -1,7 +1,7 @@
 /** Every patch of the run: which file, how much, what became of it, how much of it has been read. */
 import { seen } from "../../draw/seen";
-import { to } from "../../shell/route";
-import type { Artifact } from "../../wire/resources";
+import { to } from "../../parts/route";
+import type { Artifact } from "../../wire/resources/work";
 import { type Standing, standingOf } from "./deciding";
 import { readHunks } from "./read";
 import { stopsOf } from "./reading";

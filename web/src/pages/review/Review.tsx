@@ -1,13 +1,13 @@
 /** All patches of a run: read them, decide about each or about all at once, take them along as one diff. */
 import { useEffect, useState } from "preact/hooks";
-import { save } from "../../cards/save";
-import { short } from "../../draw/words";
+import { useKeys } from "../../parts/keys";
+import { go, type Place, refine, to } from "../../parts/route";
+import { save } from "../../parts/save";
 import { Trouble } from "../../parts/Trouble";
 import { sayFailure } from "../../parts/toast";
-import { useKeys } from "../../shell/keys";
-import { go, type Place, refine, to } from "../../shell/route";
+import { short } from "../../text/words";
 import { text } from "../../wire/api";
-import type { Artifact } from "../../wire/resources";
+import type { Artifact } from "../../wire/resources/work";
 import { ApplyAll } from "./ApplyAll";
 import { standingOf } from "./deciding";
 import { Files } from "./Files";

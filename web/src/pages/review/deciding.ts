@@ -1,6 +1,6 @@
 /** What can be done with a patch. */
 import { post } from "../../wire/api";
-import type { Artifact } from "../../wire/resources";
+import type { Artifact } from "../../wire/resources/work";
 
 export type Deed = "apply" | "reject" | "revert";
 

@@ -2,7 +2,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../../wire/api";
 import { catches, listen } from "../../wire/live";
-import type { Artifact, List } from "../../wire/resources";
+import type { List } from "../../wire/resources/runs";
+import type { Artifact } from "../../wire/resources/work";
 
 const PAGE = 1_000;
 const TELLING = /^(tool\.(edit|multi_edit|file)\.|artifact\.)/;

@@ -1,5 +1,5 @@
 /** Where the reader is: a patch and a hunk in it. Steps lead from the last hunk of one patch to the first of the next. */
-import type { Artifact } from "../../wire/resources";
+import type { Artifact } from "../../wire/resources/work";
 
 export interface At {
   readonly patch: number;

@@ -1,6 +1,6 @@
 /** Why a patch does not fit, in words, and what can be done about it. */
 import { Refusal } from "../../wire/api";
-import type { Artifact, Check } from "../../wire/resources";
+import type { Artifact, Check } from "../../wire/resources/work";
 
 /** What keeps a patch from being applied or taken back. */
 export interface Verdict {

@@ -1,8 +1,8 @@
 /** Every event of the run, one a line, by type. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { typeFilter } from "../../fold/finding";
+import { useKeys } from "../../parts/keys";
 import { type ListHandle, VirtualList } from "../../parts/VirtualList";
-import { useKeys } from "../../shell/keys";
 import type { Told } from "../../wire/events";
 import type { OpenRun } from "./OpenRun";
 import { nextPlace, placeIn } from "./shown";

@@ -1,10 +1,10 @@
 /** Where this run comes from and what came of it: sub-runs, retries, resumes and branches, as a small tree. */
 import { useEffect, useState } from "preact/hooks";
-import { dollars, short } from "../../draw/words";
+import { to } from "../../parts/route";
 import { State } from "../../parts/State";
-import { to } from "../../shell/route";
+import { dollars, short } from "../../text/words";
 import { get } from "../../wire/api";
-import type { Relative, Tree } from "../../wire/resources";
+import type { Relative, Tree } from "../../wire/resources/runs";
 
 const RELATIONS: Readonly<Record<Relative["relation"], string>> = {
   first: "",

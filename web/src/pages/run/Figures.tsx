@@ -1,8 +1,8 @@
 /** What the run has cost over time, and the tokens of each turn. */
 import { useMemo } from "preact/hooks";
 import { Plot } from "../../draw/Plot";
-import { count, dollars } from "../../draw/words";
 import type { RunFold } from "../../fold/fold";
+import { count, dollars } from "../../text/words";
 
 export function Figures({ fold, grown, onTurn }: { fold: RunFold; grown: number; onTurn: (block: number) => void }) {
   const { totals, turns } = fold;

@@ -1,6 +1,6 @@
 /** Narrow the timeline, find words in it, and jump to what matters. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useKeys } from "../../shell/keys";
+import { useKeys } from "../../parts/keys";
 import { FILTERS, filterOf } from "./shown";
 import type { Stop, View } from "./View";
 

@@ -1,15 +1,15 @@
 /** Who is at work on what, how it stands, what it has cost, and what can be done about it. */
 import type { ComponentChildren } from "preact";
 import { Controls } from "../../control/Controls";
-import { duration, moment, short } from "../../draw/words";
 import type { RunFold } from "../../fold/fold";
 import { Ago } from "../../parts/Ago";
 import { Budget } from "../../parts/Budget";
 import { Copy } from "../../parts/Copy";
 import { nowMs } from "../../parts/clock";
+import { to } from "../../parts/route";
 import { State } from "../../parts/State";
-import { to } from "../../shell/route";
-import type { Run } from "../../wire/resources";
+import { duration, moment, short } from "../../text/words";
+import type { Run } from "../../wire/resources/runs";
 
 /** The head of the page; `at` is the event that is looked at, when it is not the newest. */
 export function Header({ run, fold, at }: { run: Run; fold: RunFold; at: number | null }) {

@@ -7,7 +7,7 @@ import { RunFold } from "../../fold/fold";
 import { get } from "../../wire/api";
 import type { Told } from "../../wire/events";
 import { followRun } from "../../wire/log";
-import type { Run } from "../../wire/resources";
+import type { Run } from "../../wire/resources/runs";
 
 // While a long log is read, it is shown as it grows, but not more often than this.
 const SHOWN_EVERY_MS = 1_000;

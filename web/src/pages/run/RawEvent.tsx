@@ -1,9 +1,9 @@
 /** One event as it is stored, to the byte. */
 import { useState } from "preact/hooks";
-import { moment } from "../../draw/words";
 import { Copy, copy } from "../../parts/Copy";
 import { Dialog } from "../../parts/Dialog";
-import { to } from "../../shell/route";
+import { to } from "../../parts/route";
+import { moment } from "../../text/words";
 import type { Told } from "../../wire/events";
 import type { OpenRun } from "./OpenRun";
 import type { View } from "./View";

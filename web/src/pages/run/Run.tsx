@@ -1,8 +1,8 @@
 /** One run: how it stands, everything that happened in it, and what can be done about it. */
 import { useEffect, useMemo } from "preact/hooks";
+import { useKeys } from "../../parts/keys";
+import { go, type Place, refine } from "../../parts/route";
 import { Trouble } from "../../parts/Trouble";
-import { useKeys } from "../../shell/keys";
-import { go, type Place, refine } from "../../shell/route";
 import { EventTable } from "./EventTable";
 import { Family } from "./Family";
 import { Figures } from "./Figures";

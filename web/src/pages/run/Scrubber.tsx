@@ -1,5 +1,5 @@
 /** Takes the reader to any event of the run: what stands above is the run as it was then. It can play, too. */
-import { moment } from "../../draw/words";
+import { moment } from "../../text/words";
 import type { OpenRun } from "./OpenRun";
 import { SPEEDS } from "./Replay";
 import type { View } from "./View";

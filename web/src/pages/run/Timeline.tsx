@@ -2,8 +2,8 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Card } from "../../cards/Card";
 import type { Block } from "../../fold/blocks";
+import { useKeys } from "../../parts/keys";
 import { type ListHandle, VirtualList } from "../../parts/VirtualList";
-import { useKeys } from "../../shell/keys";
 import type { OpenRun } from "./OpenRun";
 import { listed, nextRow, placeIn } from "./shown";
 import type { View } from "./View";

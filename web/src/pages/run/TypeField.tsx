@@ -1,8 +1,8 @@
 /** Which types of events are listed: names with commas between them, `*` for anything. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { typeFilter } from "../../fold/finding";
-import { useKeys } from "../../shell/keys";
-import { refine } from "../../shell/route";
+import { useKeys } from "../../parts/keys";
+import { refine } from "../../parts/route";
 
 const PAUSE_MS = 200;
 

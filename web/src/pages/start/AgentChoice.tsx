@@ -1,6 +1,6 @@
 /** Which agent does it: those that are here, and how to get the others. */
 import type { ComponentChildren } from "preact";
-import type { Agent } from "../../wire/resources";
+import type { Agent } from "../../wire/resources/work";
 
 export function AgentChoice(props: {
   agents: readonly Agent[];

@@ -1,7 +1,7 @@
 /** What few tasks need: a session, a title, limits, MCP servers, variables, attachments, experiments. */
 import { useState } from "preact/hooks";
-import { bytes } from "../../draw/words";
-import type { Session } from "../../wire/resources";
+import { bytes } from "../../text/words";
+import type { Session } from "../../wire/resources/work";
 import { attach } from "./attaching";
 import { EXPERIMENTS } from "./choices";
 import type { Change, Draft, FieldName, Problems } from "./draft";

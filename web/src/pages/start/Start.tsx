@@ -1,12 +1,13 @@
 /** New task: what is to be done, by whom, where, and within which bounds. Starting it opens its run. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { sendsOn, useDoing } from "../../control/doing";
+import { useKeys } from "../../parts/keys";
 import { useLoaded } from "../../parts/loaded";
+import { go, type Place } from "../../parts/route";
 import { Trouble } from "../../parts/Trouble";
-import { useKeys } from "../../shell/keys";
-import { go, type Place } from "../../shell/route";
 import { get, post, Refusal } from "../../wire/api";
-import type { About, Agent, List, Run, Session, Task } from "../../wire/resources";
+import type { List, Run } from "../../wire/resources/runs";
+import type { About, Agent, Session, Task } from "../../wire/resources/work";
 import { AgentChoice } from "./AgentChoice";
 import { Bounds } from "./Bounds";
 import { suggested } from "./choices";

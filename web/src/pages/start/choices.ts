@@ -1,5 +1,5 @@
 /** What can be chosen in the form, in words. */
-import type { Run } from "../../wire/resources";
+import type { Run } from "../../wire/resources/runs";
 import type { Mode } from "./draft";
 
 export const MODES: readonly { readonly mode: Mode; readonly label: string; readonly about: string }[] = [

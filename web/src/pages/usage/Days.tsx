@@ -1,7 +1,7 @@
 /** Usage day by day, as bars: money, or tokens by what they were. */
 import { type Line, Plot } from "../../draw/Plot";
-import { count, dollars } from "../../draw/words";
-import type { UsageRow } from "../../wire/resources";
+import { count, dollars } from "../../text/words";
+import type { UsageRow } from "../../wire/resources/accounts";
 import { everyDay } from "./sums";
 
 export type Shown = "cost" | "tokens";

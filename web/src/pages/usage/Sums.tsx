@@ -1,7 +1,8 @@
 /** Usage as a table: one row a group, its share as a bar, any column to sort by. */
-import { count, dollars, short } from "../../draw/words";
-import { to } from "../../shell/route";
-import type { UsageGroup, UsageRow } from "../../wire/resources";
+
+import { to } from "../../parts/route";
+import { count, dollars, short } from "../../text/words";
+import type { UsageGroup, UsageRow } from "../../wire/resources/accounts";
 import { COLUMNS, type Column, sorted, total } from "./sums";
 
 export type Sort = Column | "group";

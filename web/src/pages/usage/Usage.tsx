@@ -1,15 +1,17 @@
 /** Usage: tokens and money by agent, model, task or day; day by day as a plot; the sums as a file. */
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { save } from "../../cards/save";
 import { csv } from "../../draw/table";
-import { count, dollars } from "../../draw/words";
+import { useKeys } from "../../parts/keys";
 import { useLoaded } from "../../parts/loaded";
+import { type Place, refine } from "../../parts/route";
+import { save } from "../../parts/save";
 import { Trouble } from "../../parts/Trouble";
-import { useKeys } from "../../shell/keys";
-import { type Place, refine } from "../../shell/route";
+import { count, dollars } from "../../text/words";
 import { get } from "../../wire/api";
 import { catches, listen } from "../../wire/live";
-import type { List, Task, UsageGroup, UsageRow } from "../../wire/resources";
+import type { UsageGroup, UsageRow } from "../../wire/resources/accounts";
+import type { List } from "../../wire/resources/runs";
+import type { Task } from "../../wire/resources/work";
 import { Days, type Shown } from "./Days";
 import { type Sort, Sums } from "./Sums";
 import { COLUMNS, total } from "./sums";

@@ -1,5 +1,5 @@
 /** Sums of usage: added up, put in order, and without holes between days. Pure. */
-import type { UsageRow } from "../../wire/resources";
+import type { UsageRow } from "../../wire/resources/accounts";
 
 /** The columns of numbers, in their order. */
 export const COLUMNS = [

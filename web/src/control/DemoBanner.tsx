@@ -5,7 +5,7 @@ import { say, sayFailure } from "../parts/toast";
 import { get, post, remove } from "../wire/api";
 import { catches } from "../wire/live";
 import { reload } from "../wire/panes";
-import type { Demo } from "../wire/resources";
+import type { Demo } from "../wire/resources/work";
 
 const exists = signal(false);
 const busy = signal(false);
