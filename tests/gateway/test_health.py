@@ -111,6 +111,19 @@ async def test_the_log_tells_of_requests_and_never_of_their_content(gateway: Ser
         assert private not in log.getvalue()
 
 
+async def test_reading_that_goes_well_is_told_only_to_those_who_look_for_trouble(
+    gateway: Served, log: io.StringIO
+) -> None:
+    set_up_logs(gateway.services.journal.redactor.scrub, stream=log)
+    await gateway.http.get(f"{V1}/runs")
+    await gateway.http.get(f"{V1}/runs/run_none")
+    logging.getLogger("runwire").setLevel(logging.DEBUG)
+    await gateway.http.get(f"{V1}/panes")
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    told = [(line["level"], line["route"], line["status"]) for line in lines if line["logger"] == "runwire.request"]
+    assert told == [("info", "/hecate/v1/runs/{run_id}", 404), ("debug", "/hecate/v1/panes", 200)]
+
+
 @spec("RED-7")
 async def test_a_trace_in_the_log_holds_no_secret(gateway: Served, log: io.StringIO) -> None:
     set_up_logs(gateway.services.journal.redactor.scrub, stream=log)

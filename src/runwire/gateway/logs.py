@@ -13,6 +13,8 @@ from runwire.gateway.call import Call
 _log = logging.getLogger("runwire.request")
 _ENCODER = msgspec.json.Encoder()
 _NS = 1_000_000_000
+_READS = frozenset({"GET", "HEAD"})
+_REFUSED = 400
 
 
 class JsonLines(logging.Formatter):
@@ -51,8 +53,10 @@ def set_up_logs(scrub: Callable[[str], str], *, stream: TextIO | None = None) ->
 
 
 def request_line(call: Call, route: str, seconds: float) -> None:
-    """Tell how one request went."""
-    if not _log.isEnabledFor(logging.INFO):
+    """Tell how one request went. Reading that goes well is told only to those who look for trouble: a page reads all the time."""
+    is_quiet = call.method in _READS and call.status < _REFUSED
+    level = logging.DEBUG if is_quiet else logging.INFO
+    if not _log.isEnabledFor(level):
         return
     fields = {
         "request_id": call.request_id,
@@ -62,4 +66,4 @@ def request_line(call: Call, route: str, seconds: float) -> None:
         "duration_ms": round(seconds * 1000, 3),
         "token_id": None if call.caller is None else call.caller.token_id,
     }
-    _log.info("request", extra={"fields": fields})
+    _log.log(level, "request", extra={"fields": fields})

@@ -1,13 +1,13 @@
 /** Where a turn begins: the model, what it read and wrote, what it cost. */
 
 import type { Turn } from "../fold/blocks";
-import { count, dollars, duration } from "../text/words";
+import { count, dollars, duration, modelName } from "../text/words";
 import { type CardProps, Facts } from "./Frame";
 
 export function TurnCard(props: CardProps<Turn>) {
   const { block } = props;
   const facts: string[] = [];
-  if (block.model !== null) facts.push(block.model);
+  if (block.model !== null) facts.push(modelName(block.model));
   if (block.inputTokens + block.outputTokens > 0) {
     const cached = block.cachedTokens > 0 ? ` (${count(block.cachedTokens)} cached)` : "";
     facts.push(`${count(block.inputTokens)} in${cached}`, `${count(block.outputTokens)} out`);

@@ -49,3 +49,8 @@ export function short(id: string): string {
 export function moment(at: string): string {
   return new Date(at).toLocaleString();
 }
+
+/** A model without its provider, and a script without its folder. */
+export function modelName(model: string): string {
+  return model.slice(model.indexOf(":") + 1).replace(/^.*\//, "");
+}

@@ -74,7 +74,7 @@ async function says(root: HTMLElement, text: string): Promise<void> {
 test("it shows the command, why it asks, and what it would do", async () => {
   const root = await shown({ input: { command: "npm test", cwd: "web" } });
   expect(root.querySelector("pre")?.textContent).toBe("npm test");
-  for (const text of ["commands are asked about", "executes", "/work/shop", "cwd", "web"]) {
+  for (const text of ["commands are asked about", "executes", "/srv/shop", "cwd", "web"]) {
     expect(root.textContent).toContain(text);
   }
 });

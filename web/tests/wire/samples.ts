@@ -51,7 +51,7 @@ export function approval(approval_id: string, changes: Partial<Approval> = {}): 
     task_id: "task_1",
     session_id: null,
     agent: "native",
-    workspace: "/work/shop",
+    workspace: "/srv/shop",
     tool_call_id: "call_1",
     tool_call_ids: ["call_1"],
     tool_name: "shell_exec",

@@ -6,7 +6,7 @@ import { nowMs } from "../../parts/clock";
 import { to } from "../../parts/route";
 import { State } from "../../parts/State";
 import { plain } from "../../text/harmless";
-import { duration, moment, short } from "../../text/words";
+import { duration, modelName, moment, short } from "../../text/words";
 import { pane as paneOf } from "../../wire/panes";
 import type { Pane } from "../../wire/resources/runs";
 
@@ -46,11 +46,6 @@ export function RunPane({ runId, onDecide }: { runId: string; onDecide: (pane: P
 function wordOf(pane: Pane): string {
   if (pane.attention) return pane.reason;
   return pane.status === "queued" ? "waits for a free worker" : pane.doing;
-}
-
-/** A model without its provider, and a file without its folder. */
-function modelName(model: string): string {
-  return model.slice(model.indexOf(":") + 1).replace(/^.*\//, "");
 }
 
 /** How long it has been at what it does; or how long ago it ended. */

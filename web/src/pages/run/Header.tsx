@@ -8,7 +8,7 @@ import { Copy } from "../../parts/Copy";
 import { nowMs } from "../../parts/clock";
 import { to } from "../../parts/route";
 import { State } from "../../parts/State";
-import { duration, moment, short } from "../../text/words";
+import { duration, modelName, moment, short } from "../../text/words";
 import type { Run } from "../../wire/resources/runs";
 
 /** The head of the page; `at` is the event that is looked at, when it is not the newest. */
@@ -23,7 +23,11 @@ export function Header({ run, fold, at }: { run: Run; fold: RunFold; at: number 
       </div>
       <div class="run-line">
         <span>{run.agent}</span>
-        {run.model !== null && <span class="run-model">{modelOf(run)}</span>}
+        {run.model !== null && (
+          <span class="run-model" title={modelOf(run)}>
+            {modelName(run.model)}
+          </span>
+        )}
         <Budget spent={fold.totals.costMicrosUsd} budget={fold.totals.budgetMicrosUsd ?? run.budget_micros_usd} />
         <Age run={run} />
         {run.pane.attention && run.pane.reason !== "" && (
