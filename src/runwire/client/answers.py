@@ -25,6 +25,7 @@ class Run(Answer):
     head_hash: str
     task_id: str | None = None
     session_id: str | None = None
+    parent_run_id: str | None = None
     agent: str = ""
     first_sequence: int = 0
     created_at: str = ""
@@ -60,6 +61,13 @@ class Pane(Answer):
     malformed: int = 0
 
 
+class Workspace(Answer):
+    """Where a task works."""
+
+    path: str | None = None
+    mode: str | None = None
+
+
 class Task(Answer):
     """A task, and the last of its runs."""
 
@@ -67,6 +75,9 @@ class Task(Answer):
     title: str = ""
     kind: str = ""
     agent: str = ""
+    session_id: str | None = None
+    workspace: Workspace = Workspace()
+    policy: str | dict[str, object] | None = None
     latest_run: Run | None = None
 
 

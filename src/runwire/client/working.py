@@ -1,6 +1,6 @@
 """Having work done: tasks and the runs that carry them out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -62,9 +62,9 @@ class Working(Calls):
             branch=branch or None,
         )
 
-    async def go_on(self, run: Run, prompt: str) -> Run:
-        """Say something more to a run that is over: a new one goes on from its end."""
-        return await self._ask(f"{_path(run)}/continue", Run, prompt=prompt)
+    async def go_on(self, run: Run, prompt: str, *, attachments: Sequence[Mapping[str, str]] = ()) -> Run:
+        """Say something more to a run that is over: a new one goes on from its end. Files may go with it, as with a task."""
+        return await self._ask(f"{_path(run)}/continue", Run, prompt=prompt, attachments=list(attachments) or None)
 
     async def say(self, run: Run, text: str) -> None:
         """Say something to a live run; it hears it before its next turn."""
