@@ -9,7 +9,7 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 import pyte
@@ -86,15 +86,20 @@ def _row(line: Mapping[int, pyte.screens.Char], columns: int) -> str:
 
 @contextmanager
 def terminal(
-    shell: Shell, *arguments: str, columns: int = 100, rows: int = 40, env: Mapping[str, str] | None = None
+    shell: Shell,
+    *arguments: str,
+    columns: int = 100,
+    rows: int = 40,
+    env: Mapping[str, str] | None = None,
+    program: Sequence[str] = RUNWIRE,
 ) -> Generator[Terminal]:
-    """`runwire` with a terminal for its input and output, in colour unless `env` says otherwise."""
+    """`runwire`, or another program, with a terminal for its input and output, in colour unless `env` says otherwise."""
     ours, theirs = pty.openpty()
     _resize(theirs, columns, rows)
     around = shell.environment({"TERM": "xterm-256color", "NO_COLOR": "", **(env or {})})
     around.pop("COLUMNS", None)
     process = subprocess.Popen(
-        [*RUNWIRE, *arguments],
+        [*program, *arguments],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

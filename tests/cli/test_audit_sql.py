@@ -36,6 +36,22 @@ def test_commands_and_how_they_ended_are_rows(shell: Shell) -> None:
     assert found == [{"command": "echo audited", "exit_code": 0}, {"command": "exit 3", "exit_code": 3}]
 
 
+def test_a_question_about_nothing_that_is_kept_is_answered_too(shell: Shell) -> None:
+    assert rows(_ask(shell, "SELECT 6 * 7 AS n", "--json")) == [{"n": 42}]
+    refused = _ask(shell, "SELECT 1; SELECT 2")
+    assert (refused.status, refused.err.split("\n")[0]) == (2, "error: one question at a time")
+
+
+def test_since_may_say_how_long_ago(shell: Shell) -> None:
+    everything = rows(_ask(shell, "SELECT count(*) AS n FROM events", "--json"))
+    assert rows(_ask(shell, "SELECT count(*) AS n FROM events", "--json", "--since", "2d")) == everything
+    (none,) = rows(_ask(shell, "SELECT count(*) AS n FROM events", "--json", "--since", "2999-01-01T00:00:00Z"))
+    assert none == {"n": 0}
+    refused = _ask(shell, "SELECT count(*) FROM events", "--since", "yesterday")
+    assert refused.status == 2
+    assert "'yesterday' is neither a time ago such as 2d" in refused.err
+
+
 def test_every_event_can_be_asked_for(shell: Shell) -> None:
     (run,) = rows(shell.runwire("--data", str(shell.home / "data"), "--json", "runs"))
     (found,) = rows(_ask(shell, "SELECT count(*) AS n, max(sequence) AS head FROM events", "--json"))

@@ -12,6 +12,9 @@ from tests.cli.program import RUNWIRE, Ended, Shell
 from tests.cli.running import Gateway, running
 from tests.cli.working import done, rows, script, sh, types
 
+HELD = "until [ -e go ]; do sleep 0.1; done"
+"""A command that goes on for as long as a test wants."""
+
 
 @dataclass(frozen=True, slots=True)
 class Live:
@@ -25,10 +28,11 @@ class Live:
         """Run a command on the same data."""
         return self.shell.runwire("--data", str(self.gateway.data), *arguments)
 
-    def start(self, *turns: dict[str, object]) -> str:
-        """Start a run and leave it to the gateway."""
+    def start(self, *turns: dict[str, object], place: Path | None = None) -> str:
+        """Start a run, in a folder of its own or in one that is named, and leave it to the gateway."""
         model = script(self.shell.home, *turns, name=self.file)
-        ended = self.runwire("run", "--detach", "--mode", "scratch", "--model", model, "x")
+        where = ["--mode", "scratch"] if place is None else ["--workspace", str(place)]
+        ended = self.runwire("run", "--detach", *where, "--model", model, "x")
         assert ended.status == 0, ended.err
         return ended.out.decode().strip()
 
@@ -74,10 +78,11 @@ def test_a_run_that_is_over_cannot_be_cancelled_nor_spoken_to(live: Live) -> Non
         assert ended.err.startswith(f"error: {run_id}")
 
 
-def test_a_run_hears_what_is_said(live: Live) -> None:
-    run_id = live.start({"text": "Finished.", "delay_ms": 2500}, done("In French."))
-    live.until(run_id, "turn.started")
+def test_a_run_hears_what_is_said(live: Live, tmp_path: Path) -> None:
+    run_id = live.start(sh(HELD), done("In French."), place=tmp_path)
+    live.until(run_id, "tool.shell.command")
     assert live.runwire("say", run_id, "in French").status == 0
+    (tmp_path / "go").touch()
     log = live.log(run_id)
     assert types(log).count("turn.completed") == 2
     assert b"in French" in b"".join(log)
@@ -102,11 +107,12 @@ def test_a_place_that_the_run_never_reached_is_status_2(live: Live) -> None:
     assert live.runwire("resume", run_id, "--from", "999").status == 2
 
 
-def test_a_live_run_cannot_be_resumed_beside_itself_but_branched(live: Live) -> None:
-    run_id = live.start(sh("true"), {"text": "Late.", "delay_ms": 3000})
+def test_a_live_run_cannot_be_resumed_beside_itself_but_branched(live: Live, tmp_path: Path) -> None:
+    run_id = live.start(sh("true"), sh(HELD), done("Late."), place=tmp_path)
     live.until(run_id, "tool.completed")
     assert live.runwire("resume", run_id).status == 5
     (row,) = rows(live.runwire("--json", "resume", run_id, "--branch"))
+    (tmp_path / "go").touch()
     assert types(live.log(str(row["run_id"])))[-1] == "run.finished"
 
 
@@ -116,5 +122,18 @@ def test_a_run_that_is_not_there_is_status_4(live: Live, arguments: list[str]) -
     assert live.runwire(verb, "run_01JC0000000000000000000001", *more).status == 4
 
 
-def test_resuming_needs_a_gateway(shell: Shell, tmp_path: Path) -> None:
-    assert shell.runwire("--data", str(tmp_path / "data"), "resume", "run_01JC0000000000000000000001").status == 3
+def test_without_a_gateway_a_run_is_resumed_by_the_command_itself(shell: Shell, tmp_path: Path) -> None:
+    data = ("--data", str(tmp_path / "data"))
+    model = script(shell.home, done("First."))
+    assert shell.runwire(*data, "run", "--mode", "scratch", "--model", model, "x").status == 0
+    (first,) = rows(shell.runwire(*data, "--json", "runs"))
+    script(shell.home, done("First."), done("And the rest."))
+    ended = shell.runwire(*data, "resume", str(first["run_id"]), "--from", "2")
+    assert (ended.status, ended.err) == (0, "")
+    log = shell.runwire(*data, "export", ended.out.decode().strip()).out.splitlines()
+    assert (types(log)[0], types(log)[-1]) == ("run.resumed_from_event", "run.finished")
+    # What is left of the script is too little for a third.
+    script(shell.home)
+    ended = shell.runwire(*data, "resume", str(first["run_id"]), "--from", "2")
+    assert ended.status == 1
+    assert shell.runwire(*data, "resume", "run_01JC0000000000000000000001").status == 4

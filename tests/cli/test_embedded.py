@@ -1,12 +1,15 @@
 """The same commands where no gateway runs: on the same data directory, with the same result."""
 
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import Shell
+from runwire.protocol.envelope import type_of
+from tests.cli.program import RUNWIRE, Shell
 from tests.cli.running import running
+from tests.cli.working import done, rows, script, types
 from tests.client.logs import log
 from tests.spec import spec
 
@@ -36,8 +39,25 @@ def test_what_is_taken_in_without_a_gateway_is_served_by_the_next_one_and_the_ot
     assert shell.runwire(*data, "export", "run_nowhere").status == 4
 
 
-@pytest.mark.parametrize("arguments", [["events", RUN], ["watch", "--all"], ["watch", RUN]])
-def test_live_views_need_a_gateway(shell: Shell, tmp_path: Path, arguments: list[str]) -> None:
+def test_what_other_processes_do_is_seen_without_a_gateway(shell: Shell, tmp_path: Path) -> None:
+    data = ("--data", str(tmp_path / "data"))
+    model = script(shell.home, done())
+    run_id = shell.runwire(*data, "run", "--detach", "--mode", "scratch", "--model", model, "x").out.decode().strip()
+    panes = rows(shell.runwire(*data, "--json", "top"))
+    assert [(pane["run_id"], pane["status"]) for pane in panes] == [(run_id, "queued")]
+    stored = shell.runwire(*data, "--json", "events", run_id)
+    assert types(stored.out.splitlines()) == ["run.queued", "user.message"]
+    command = [*RUNWIRE, *data, "--json", "watch", run_id]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=shell.environment(), cwd=shell.home) as watching:
+        assert watching.stdout is not None
+        assert type_of(watching.stdout.readline().rstrip()) == "run.queued"
+        assert shell.runwire(*data, "cancel", run_id).status == 0
+        assert types(watching.stdout.read().splitlines())[-1] == "run.cancelled"
+    assert watching.returncode == 1
+
+
+@pytest.mark.parametrize("arguments", [["events", RUN], ["watch", "--all"], ["watch", RUN], ["top", "--json"]])
+def test_live_views_need_a_gateway_where_nothing_is_kept(shell: Shell, tmp_path: Path, arguments: list[str]) -> None:
     # A port that nobody listens on, whatever else may run on this machine.
     ended = shell.runwire("--data", str(tmp_path / "data"), *arguments, env={"RUNWIRE_PORT": "9"})
     assert (ended.status, ended.out) == (3, b"")

@@ -1,5 +1,6 @@
 """`run`, `watch` and `replay` as somebody at a terminal sees them: typed keys, Ctrl-C, resizing, hostile output."""
 
+import shlex
 import subprocess
 from collections.abc import Generator
 from typing import Any
@@ -145,6 +146,31 @@ def test_without_a_gateway_leaving_says_that_the_run_ends(shell: Shell) -> None:
         assert "was carried out by this command and ends with it" in shown.text().replace("\n", "")
 
 
+def test_ctrl_z_gives_the_terminal_back_and_the_run_goes_on_in_the_background(shell: Shell, gateway: Gateway) -> None:
+    model = script(shell.home, sh("echo first"), done("All done."), name="stopped.json")
+    command = shlex.join([*RUNWIRE, *_run(shell, gateway, model, "--policy", "ask")])
+    with terminal(shell, "--norc", "--noprofile", "-i", program=["bash"], env={"PS1": "ready> "}) as shown:
+        shown.type(f"{command}\n")
+        shown.see("? May it? echo first")
+        shown.type("\x1a")
+        # What was drawn is taken away, and what is typed is shown again.
+        assert "? May it?" not in shown.see("Stopped")
+        shown.type("printf '\\033[H\\033[2J'; fg\n")
+        assert "Stopped" not in shown.see("? May it? echo first")
+        shown.type("\x1a")
+        shown.see("Stopped")
+        shown.type("bg; echo the shell $((40 + 2))\n")
+        assert "? May it?" not in shown.see("the shell 42")
+        # Nobody is asked in the background, so the answer comes from elsewhere.
+        (asked,) = rows(shell.runwire("--data", str(gateway.data), "--json", "approvals"))
+        assert shell.runwire("--data", str(gateway.data), "approve", asked["approval_id"]).status == 0
+        shown.see("✓ completed")
+        shown.type("exit 7\n")
+        assert shown.end() == 7
+        assert "All done." in shown.text()
+        assert _left_tidy(shown)
+
+
 def test_what_a_tool_prints_cannot_take_over_the_terminal(shell: Shell, gateway: Gateway) -> None:
     evil = r"printf '\033]0;owned\007\033[2J\033[31mred\033[0m\n\342\200\256desrever\n\033[?1049h10%%\r100%%\n'"
     with terminal(shell, *_run(shell, gateway, script(shell.home, sh(evil), done("\x1b]0;owned\x07\u202e")))) as shown:
@@ -219,6 +245,57 @@ def test_ten_megabytes_are_shown_as_their_end(shell: Shell) -> None:
     assert len(shown.said) < 100_000
 
 
+def test_what_happened_is_shown_again_with_its_diffs(shell: Shell, gateway: Gateway) -> None:
+    model = script(shell.home, sh("echo out"), edit("a.txt", "two", "TWO"), done("**Changed.**"), name="again.json")
+    ended = shell.runwire(*_run(shell, gateway, model, "--json"))
+    run_id = run_id_of(ended.out.splitlines()[0])
+    (shell.home / "again.jsonl").write_bytes(ended.out)
+    data = ("--data", str(gateway.data))
+    told = ("▌ Go.", "  │ out", "± a.txt  1 hunk, +1/-1 line · applied", "  │ -two", "  │ +TWO", "Changed.")
+    for arguments in (
+        ["replay", run_id, "--speed", "max"],
+        ["replay", "./again.jsonl", "--speed", "max"],
+        ["show", run_id],
+    ):
+        with terminal(shell, *data, *arguments) as shown:
+            assert shown.end() == 0
+            assert set(told) <= set(shown.text().split("\n"))
+            assert _left_tidy(shown)
+    # Where nothing is known of the run, all but the diffs is shown, and nothing is made.
+    with terminal(shell, "--data", "nowhere", "replay", "./again.jsonl", "--speed", "max") as shown:
+        assert shown.end() == 0
+        assert "± a.txt  1 hunk, +1/-1 line · applied" in shown.text()
+    assert not (shell.home / "nowhere").exists()
+
+
+def test_a_program_is_shown_a_run_as_plain_lines(shell: Shell, gateway: Gateway) -> None:
+    model = script(shell.home, sh("printf '\\033[31mout\\n'"), done("**Changed.**"), name="plain.json")
+    run_id = run_id_of(shell.runwire(*_run(shell, gateway, model, "--json")).out.splitlines()[0])
+    shown = shell.runwire("--data", str(gateway.data), "show", run_id)
+    lines = shown.out.decode().split("\n")
+    assert (shown.status, shown.err) == (0, "")
+    assert "status   completed" in lines
+    assert {"▌ Go.", "  │ out", "**Changed.**"} <= set(lines)
+    assert "\x1b" not in shown.out.decode()
+    short = shell.runwire("--data", str(gateway.data), "show", run_id, "--events", "1").out.decode()
+    assert "▌ Go." not in short
+    assert f"`runwire replay {run_id} --speed max`" in short
+    assert "✓ completed" in short
+
+
+@pytest.mark.parametrize(
+    ("arguments", "doing"), [(["verify", "-"], "proving the log"), (["import", "-"], "taking the log in")]
+)
+def test_what_takes_long_is_seen_to_go_on_and_leaves_no_trace(shell: Shell, arguments: list[str], doing: str) -> None:
+    with terminal(shell, "--data", "data", *arguments) as shown:
+        # It waits for a log, so it takes as long as we want.
+        shown.see(doing)
+        shown.type("\x04")
+        assert shown.end() == 1
+        assert doing not in shown.text()
+        assert shown.echoes()
+
+
 def test_what_replay_cannot_read_is_no_log(shell: Shell) -> None:
     (shell.home / "x.jsonl").write_text("nonsense\n")
     with terminal(shell, "replay", "./x.jsonl", "--speed", "max") as shown:
@@ -239,6 +316,45 @@ def test_a_command_without_a_stdout_does_its_work(shell: Shell, gateway: Gateway
     )
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert (workspace(shell) / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["import", "-"], 1),
+        (["verify", "-"], 1),
+        (["replay", "-"], 0),
+        (["ingest", "--agent", "zot"], 1),
+        (["approve", "appr_1", "--edit", "-"], 2),
+        (["top"], 2),
+        (["run", "--model", "nothing", "Go."], 2),
+    ],
+)
+def test_a_command_without_a_stdin_hears_nothing(shell: Shell, arguments: list[str], status: int) -> None:
+    ended = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *RUNWIRE, "--data", "data", *arguments],
+        env=shell.environment(),
+        cwd=shell.home,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == status
+    assert b"Traceback" not in ended.stderr
+
+
+def test_a_run_without_a_stdin_is_shown_to_its_end(shell: Shell, gateway: Gateway) -> None:
+    command = [*RUNWIRE, *_run(shell, gateway, script(shell.home, done("Heard.")))]
+    ended = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command],
+        env=shell.environment(),
+        cwd=shell.home,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert ended.stdout == b"Heard.\ncompleted: 1 turn, $0.00\n"
 
 
 def test_piped_into_something_that_has_enough_it_ends_quietly(shell: Shell, gateway: Gateway) -> None:

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwire.cli import printing
-from runwire.cli.lines import plain
-from runwire.cli.look import Id, Look, Moment, State, ago, cells, cut, shortened
+from runwire.cli.look import Id, Look, Moment, State, ago, shortened
 from runwire.cli.tables import write_table
+from runwire.client.render.cells import cells
 from runwire.client.render.money import dollars
 from runwire.ids import ALPHABET
 
@@ -56,11 +56,6 @@ def test_no_short_id_begins_another_that_is_shown_beside_it(numbers: list[int]) 
     ids = [f"run_{_ulid(number)}" for number in numbers]
     for whole, short in zip(ids, shortened(ids), strict=True):
         assert {each for each in ids if each.startswith(short)} == {whole}
-
-
-@given(st.text(), st.integers(0, 40))
-def test_a_cut_text_fits(text: str, width: int) -> None:
-    assert cells(cut(plain(text), width)) <= width
 
 
 def test_a_row_fits_its_line_and_only_texts_are_cut(capfd: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ from runwire.journal.artifact import ArtifactMeta, NewArtifact
 from runwire.journal.records import RunBirth
 from runwire.protocol.events.run import RunFinished, RunStarted
 from runwire.wiring.serving import open_services
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 RUN = "run_1"
@@ -61,7 +62,7 @@ async def test_a_stream_that_is_left_leaves_nothing_running(house: House) -> Non
     async with aclosing(house.client.events(RUN)) as stream:
         await anext(stream)
         assert house.services.tally.subscribers == 1
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while house.services.tally.subscribers:
             await asyncio.sleep(0)
 

@@ -14,7 +14,8 @@ from runwire.tui.app import Top
 from runwire.tui.link import Link
 from runwire.tui.run_view import RunView
 from runwire.tui.timeline import Timeline
-from tests.gateway.serving import PATIENCE_S, Served
+from tests.gateway.serving import Served
+from tests.patience import PATIENCE_S
 
 
 class CountingClient(Client):

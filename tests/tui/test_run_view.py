@@ -140,6 +140,28 @@ async def test_the_story_tells_a_run_up_to_the_cursor(working: Working) -> None:
         await seen.shows("run.finished")
 
 
+async def test_a_story_opens_at_its_end(working: Working) -> None:
+    long = "\n\n".join(f"paragraph {number}" for number in range(40))
+    run = await working.run(says(long))
+    await working.end(run["run_id"])
+    async with looking_at(working.served) as seen:
+        await seen.shows("done")
+        await seen.open("run.finished")
+        await seen.press("t")
+        assert "paragraph 0" not in await seen.shows("paragraph 39", "✓ completed")
+
+
+async def test_a_story_shows_what_was_changed(working: Working) -> None:
+    (working.folder / "a.txt").write_text("one\ntwo\n")
+    run = await working.run(uses("edit_file", path="a.txt", old_text="two", new_text="three"), says("Changed."))
+    await working.end(run["run_id"])
+    async with looking_at(working.served) as seen:
+        await seen.shows("done")
+        await seen.open("run.finished")
+        await seen.press("t")
+        await seen.shows("± a.txt", "  │ -two", "  │ +three", "Changed.")
+
+
 async def test_a_patch_is_seen_applied_and_reverted(working: Working) -> None:
     target = working.folder / "a.txt"
     target.write_text("one\ntwo\n")

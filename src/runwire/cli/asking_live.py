@@ -58,7 +58,6 @@ class LiveAsker:
             self._view.remark(f"error: {error.message}\nhint:  {error.hint}")
         finally:
             self._sending = self.editing = False
-            self.keys.on()
             if self._asked is question:
                 # Unless it was heard already that it is answered, it is asked again until it is.
                 self._view.keys = KEYS_LINE

@@ -8,6 +8,7 @@ import msgspec
 from click.shell_completion import CompletionItem
 
 from runwire.cli.options import Options
+from runwire.ids import is_foreign_id
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -16,7 +17,18 @@ _PATIENCE_S = 3.0
 _MOST = 50
 
 
-class RunId(click.ParamType[str]):
+class _Id(click.ParamType[str]):
+    """Something that has an id, whole or as a unique beginning."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text, unless it could be no id at all."""
+        text = str(value)
+        if not is_foreign_id(text):
+            self.fail(f"{text[:64]!r} is no id", param, ctx)
+        return text
+
+
+class RunId(_Id):
     """A run, whole or as a unique beginning."""
 
     name = "run"
@@ -26,7 +38,7 @@ class RunId(click.ParamType[str]):
         return _items(ctx, incomplete, "runs")
 
 
-class ApprovalId(click.ParamType[str]):
+class ApprovalId(_Id):
     """An approval, whole or as a unique beginning."""
 
     name = "approval"
@@ -36,7 +48,7 @@ class ApprovalId(click.ParamType[str]):
         return _items(ctx, incomplete, "approvals")
 
 
-class ArtifactId(click.ParamType[str]):
+class ArtifactId(_Id):
     """An artifact, whole or as a unique beginning."""
 
     name = "artifact"
@@ -46,7 +58,7 @@ class ArtifactId(click.ParamType[str]):
         return _items(ctx, incomplete, "artifacts")
 
 
-class RunOrArtifactId(click.ParamType[str]):
+class RunOrArtifactId(_Id):
     """A run or an artifact, whole or as a unique beginning."""
 
     name = "run|artifact"
@@ -60,6 +72,12 @@ class RunOrFile(click.ParamType[str]):
     """A run or a file."""
 
     name = "run|file"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text, unless there is none."""
+        if not value:
+            self.fail("'' is neither a run nor a file", param, ctx)
+        return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's own signature
         """Runs that begin so, else files."""

@@ -8,7 +8,7 @@ from runwire.version import VERSION
 
 def main() -> int:
     """Run the `runwire` command on this process's arguments and return its exit status."""
-    if sys.stdout is None or sys.stderr is None:
+    if None in (sys.stdin, sys.stdout, sys.stderr):
         _open_what_is_closed()
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
@@ -25,6 +25,8 @@ def main() -> int:
 
 
 def _open_what_is_closed() -> None:
-    """Let whoever started us with a closed stdout or stderr (`>&-`) have what they want: a command that says nothing."""
-    nowhere = open(os.devnull, "w")  # noqa: SIM115 - it stays open for as long as the process runs
-    sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    """Let whoever started us with closed streams (`<&- >&-`) have what they want: a command that hears or says nothing."""
+    # In this order: each takes the lowest number that is free, which is its own. They stay open for as long as the process runs.
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115 - as said above
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - as said above
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 - as said above

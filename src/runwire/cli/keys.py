@@ -19,7 +19,7 @@ class Keys:
         self._before: list[Any] | None = None
 
     def on(self) -> None:
-        """Take the keyboard, if there is one."""
+        """Take the keyboard, if there is one and it is not taken yet."""
         if self._before is not None or not sys.stdin.isatty():
             return
         descriptor = sys.stdin.fileno()
@@ -54,3 +54,12 @@ class Keys:
             return
         for key in typed.decode("utf-8", "ignore"):
             self._press(key)
+
+
+def in_foreground() -> bool:
+    """Whether the terminal is ours now: whoever takes it in the background is stopped."""
+    try:
+        return os.tcgetpgrp(sys.stdout.fileno()) == os.getpgrp()
+    except OSError:
+        # A terminal that belongs to no session has no background.
+        return True

@@ -130,7 +130,10 @@ class Ledger:
         self._db.close()
 
     def needs(self, question: str) -> str | None:
-        """The types of events that a question is about, None for all; one that does more than read is refused."""
+        """The types of events that a question is about: None for all, and none of them where it asks for none.
+
+        A question that does more than read is refused.
+        """
         touched: set[str] = set()
 
         def look(_: int, table: str | None, __: str | None, ___: str | None, within: str | None) -> None:

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager, redirect_stderr
 
 from runwire.cli.asking_live import LiveAsker
+from runwire.cli.keys import in_foreground
 from runwire.cli.live_view import LiveView
 from runwire.cli.screen import Screen
 from runwire.client.client import Client
@@ -26,13 +27,14 @@ class Live:
     """One run on the screen."""
 
     def __init__(
-        self, view: LiveView, tasks: asyncio.TaskGroup, client: Client | None, asker: LiveAsker | None
+        self, view: LiveView, tasks: asyncio.TaskGroup, client: Client | None, asker: LiveAsker | None, *, asks: bool
     ) -> None:
-        """Show on `view`; a `client` fetches what events only name."""
+        """Show on `view`; a `client` fetches what events only name. With `asks` a question says how it is answered."""
         self._view = view
         self._tasks = tasks
         self._client = client
         self._asker = asker
+        self._asks = asks
         self._painted_s = 0.0
 
     async def follow(self, client: Client, run_id: str) -> None:
@@ -50,13 +52,14 @@ class Live:
             self.paint()
 
     def paint(self) -> None:
-        """Bring the screen up to date, unless an editor has it."""
-        if self._asker is not None and self._asker.editing:
+        """Bring the screen up to date, unless it belongs to an editor, or to the shell that put us into the background."""
+        if (self._asker is not None and self._asker.editing) or not in_foreground():
             return
         pending = self._view.drawing.pending
         if self._asker is not None:
+            self._asker.keys.on()
             self._asker.look()
-        elif self._client is not None:
+        elif self._asks:
             self._view.keys = f"  runwire approve {plain(pending[0].approval_id)}" if pending else ""
         self._view.paint()
         self._painted_s = asyncio.get_running_loop().time()
@@ -76,8 +79,7 @@ class Live:
         """Get the diff of an edit. Without it, the edit is shown all the same."""
         try:
             async with asyncio.timeout(_DIFF_S):
-                diffs = [(await client.artifact(one)).diff or "" for one in block.artifact_ids]
-            self._view.drawing.show_diff(block.artifact_ids, "".join(diffs))
+                self._view.drawing.show_diff(block.artifact_ids, await client.diff(block.artifact_ids))
         except (RunwireError, TimeoutError):
             pass
         finally:
@@ -95,11 +97,10 @@ async def on_screen(
         stack.enter_context(redirect_stderr(_Remarks(view)))
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         asker = LiveAsker(client, view, tasks) if asks and client is not None and sys.stdin.isatty() else None
-        live = Live(view, tasks, client, asker)
+        live = Live(view, tasks, client, asker, asks=asks)
         ticking = tasks.create_task(live.tick())
         stack.callback(ticking.cancel)
         if asker is not None:
-            asker.keys.on()
             stack.callback(asker.keys.off)
         stack.enter_context(_stoppable(view, asker))
         yield live
@@ -116,8 +117,6 @@ def _stoppable(view: LiveView, asker: LiveAsker | None) -> Generator[None]:
             asker.keys.off()
         # Stops here, and goes on here.
         os.kill(os.getpid(), signal.SIGSTOP)
-        if asker is not None and not asker.editing:
-            asker.keys.on()
 
     loop.add_signal_handler(signal.SIGTSTP, stop)
     try:

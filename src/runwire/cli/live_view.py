@@ -7,7 +7,7 @@ from rich.style import Style
 
 from runwire.cli import markdown
 from runwire.cli.screen import Row, Screen
-from runwire.client.render.blocks import Approval, Block, Edit, End, Prose, Thinking, Todo, Tool, User
+from runwire.client.render.blocks import Approval, Block, Edit, End, Prose, Thinking, Todo, Tool, User, told_elsewhere
 from runwire.client.render.cells import cells, clip
 from runwire.client.render.drawing import Drawing
 from runwire.client.render.harmless import plain, plain_text
@@ -91,7 +91,7 @@ class LiveView:
         """Print what there is, over or not, and leave the terminal as it was."""
         stays = self._stays()
         for block in self.drawing.blocks[self._next :]:
-            if not _told(block) and not isinstance(block, Todo):
+            if not told_elsewhere(block) and not isinstance(block, Todo):
                 stays += self._apart(block) + self._rest(block)
             self._said = 0
         self._next = len(self.drawing.blocks)
@@ -109,7 +109,7 @@ class LiveView:
         while self._next < len(blocks) and self._is_over(blocks[self._next]):
             block = blocks[self._next]
             self._next += 1
-            if not _told(block) and not isinstance(block, Todo):
+            if not told_elsewhere(block) and not isinstance(block, Todo):
                 rows += self._apart(block) + self._rest(block)
             self._said = 0
         if self._next < len(blocks):
@@ -164,7 +164,7 @@ class LiveView:
         body: list[Row] = []
         last = self._last
         for block in self.drawing.blocks[self._next :]:
-            if not _told(block) and not isinstance(block, Todo):
+            if not told_elsewhere(block) and not isinstance(block, Todo):
                 body += self._apart(block) + self._growing(block)
         self._last = last
         foot = self._foot()
@@ -217,13 +217,6 @@ _KEYS = (
     ("?", "this"),
 )
 KEYS_LINE = "  y yes · n no · e edit · a always · s stop the run · ? more"
-
-
-def _told(block: Block) -> bool:
-    """Whether another block says it: the question a call waits for, the edit that came of it."""
-    if isinstance(block, Tool) and block.approval is not None and block.approval.state == "pending":
-        return True
-    return isinstance(block, Tool | Approval) and block.told and not block.open
 
 
 def _styled(line: Line) -> Row:

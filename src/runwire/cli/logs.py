@@ -5,12 +5,14 @@ import os
 import stat
 import sys
 from collections.abc import AsyncGenerator, AsyncIterable
+from contextlib import aclosing
 from pathlib import Path
 
 from runwire.cli.options import Options
 from runwire.cli.reaching import reached_or_embedded
 from runwire.client.naming import run_named
-from runwire.errors import NotFound
+from runwire.errors import NotFound, RunwireError
+from runwire.protocol.envelope import MalformedEnvelope, decode_envelope
 
 STANDARD = "-"
 _BLOCK_BYTES = 256 * 1024
@@ -24,6 +26,16 @@ class FileNotThere(NotFound):
 
     def __init__(self, path: str, problem: str) -> None:
         super().__init__(f"cannot read {path}: {problem}", details={"path": path})
+
+
+class NotALog(RunwireError):
+    """What was read is no log."""
+
+    code = "no_log"
+    hint = "a log is what `runwire export` writes; `runwire verify` names the first breach of one"
+
+    def __init__(self, problem: Exception) -> None:
+        super().__init__(f"this is no log of envelopes: {problem}")
 
 
 def is_file(source: str) -> bool:
@@ -57,6 +69,25 @@ async def lines_of(blocks: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
             held = [piece]
     if last := b"".join(held):
         yield last
+
+
+async def after_first(lines: AsyncGenerator[bytes]) -> tuple[str | None, AsyncGenerator[bytes]]:
+    """Look at the first line: the run that it tells of, if it is an envelope, and all the lines, the first included."""
+    first = await anext(lines, b"")
+    try:
+        run_id = decode_envelope(first).run_id
+    except MalformedEnvelope:
+        # Whoever reads the lines will say so.
+        run_id = None
+    return run_id, _again(first, lines)
+
+
+async def _again(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    async with aclosing(rest):
+        if first:
+            yield first
+        async for line in rest:
+            yield line
 
 
 async def log_of(source: str, options: Options) -> AsyncGenerator[bytes]:

@@ -2,13 +2,13 @@
 
 import sys
 import time
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from runwire.cli import printing
 from runwire.cli.options import Options
+from runwire.client.render.cells import clip
 from runwire.clock import parse_rfc3339
 from runwire.ids import ULID_LENGTH, is_id
 
@@ -94,7 +94,7 @@ class Look:
 
     def fitting(self, line: str) -> str:
         """As much of a line as there is room for."""
-        return line if self.width is None else cut(line, self.width)
+        return line if self.width is None else clip(line, self.width)
 
 
 PLAIN = Look()
@@ -133,26 +133,3 @@ def shortened(ids: Sequence[str]) -> list[str]:
         needed[following] = same + 1
     least = _TELLING - ULID_LENGTH
     return [each if each not in needed else each[: max(needed[each], len(each) + least)] for each in ids]
-
-
-def cells(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.category(mark) in {"Mn", "Me"} else 2 if unicodedata.east_asian_width(mark) in "WF" else 1
-        for mark in text
-    )
-
-
-def cut(text: str, width: int) -> str:
-    """As much of a text as fits into so many columns; what is missing is told by an ellipsis."""
-    if cells(text) <= width:
-        return text
-    kept, used = [], 0
-    for mark in text:
-        used += cells(mark)
-        if used > width - 1:
-            break
-        kept.append(mark)
-    return "".join(kept) + "…" if width > 0 else ""

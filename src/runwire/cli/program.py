@@ -15,6 +15,7 @@ import click
 
 from runwire.cli import statuses
 from runwire.cli.options import Group, Options
+from runwire.client.render.harmless import plain_text
 from runwire.errors import RunwireError
 from runwire.version import VERSION
 
@@ -66,6 +67,7 @@ COMMANDS: Sequence[Entry] = (
     Entry("agents", "List the agents that are here, and try one.", "agents"),
     Entry("usage", "Show tokens and money.", "usage"),
     Entry("audit", "Show who did what, and with whose permission.", "audit"),
+    Entry("acp", "Be an agent for an editor, on stdin and stdout.", "acp"),
     Entry("worker", "Carry out runs in a process of its own.", "worker"),
     Entry("export", "Write the log of a run, one envelope a line.", "export"),
     Entry("import", "Take in a log that `export` wrote.", "import_"),
@@ -205,10 +207,10 @@ def _invoked(program: Program, arguments: Sequence[str]) -> object:
 
 
 def _complain_of_usage(error: click.ClickException) -> int:
-    message = error.format_message()
+    message = " ".join(error.format_message().split())
     match error:
         case click.exceptions.NoArgsIsHelpError():
-            sys.stderr.write(f"{message}\n")
+            sys.stderr.write(f"{error.format_message()}\n")
         case click.UsageError(ctx=context):
             path = "runwire" if context is None else context.command_path
             complain(message[:1].lower() + message[1:].rstrip("."), f"`{path} --help` shows how it is used")
@@ -219,8 +221,8 @@ def _complain_of_usage(error: click.ClickException) -> int:
 
 
 def complain(what: str, to_do: str) -> None:
-    """Say on stderr what is wrong and what to do about it."""
-    sys.stderr.write(f"error: {what}\n" + (f"hint:  {to_do}\n" if to_do else ""))
+    """Say on stderr what is wrong and what to do about it, with nothing in it that a terminal would obey."""
+    sys.stderr.write(plain_text(f"error: {what}\n" + (f"hint:  {to_do}\n" if to_do else "")))
     sys.stderr.flush()
 
 

@@ -1,9 +1,10 @@
 """How a command reaches a gateway: the one it was told of, the one that runs on its data directory, or one of its own."""
 
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from runwire.cli.busy import busy
 from runwire.cli.note import TOKEN_FILE, local_url, read_note
 from runwire.cli.options import Options
 from runwire.cli.statuses import NOT_FOUND, status_of
@@ -22,11 +23,18 @@ _GIVE_UP_S = 30.0
 
 
 @asynccontextmanager
-async def reached(options: Options) -> AsyncGenerator[Client]:
-    """A client of a running gateway, with streams that wait for as long as it takes."""
+async def watching(options: Options, dropped: Callable[[Drop], None] | None = None) -> AsyncGenerator[Client]:
+    """A client with streams that wait for as long as it takes, and that makes nothing by looking.
+
+    It is one of the running gateway. Where none runs and none was named, it is one of the data directory, if that is there: what
+    other processes do on it is seen as it happens.
+    """
     config = options.config()
-    url = address_of(config)
-    async with Client(url, token_for(config), patience=Patience(dropped=_dropped)) as client:
+    if config.url is None and (config.data / DATABASE_FILE).exists() and not await _answers(options, config):
+        async with embedded(config) as client:
+            yield client
+        return
+    async with Client(address_of(config), token_for(config), patience=Patience(dropped=dropped or _dropped)) as client:
         yield client
 
 
@@ -58,7 +66,7 @@ async def knowing(options: Options, run_id: str | None) -> AsyncGenerator[Client
             client = opened
         except RunwireError as error:
             if status_of(error) != NOT_FOUND:
-                say(f"{error.message}, so the file is not held against the stored run")
+                say(f"{error.message}, so the stored run is not looked at")
         yield client
 
 
@@ -88,14 +96,15 @@ async def reached_or_working(options: Options, *, working: bool) -> AsyncGenerat
 @asynccontextmanager
 async def embedded(config: Config, *, workers: int | None = None) -> AsyncGenerator[Client]:
     """A client of a gateway that lives in this process only, on the configured data directory."""
-    # Not at the top: the whole gateway is loaded with it.
-    from runwire.wiring import serving
+    async with AsyncExitStack() as stack:
+        with busy("opening the data directory"):
+            # Not at the top: the whole gateway is loaded with it.
+            from runwire.wiring import serving
 
-    async with (
-        serving.open_app(config, workers=workers) as (app, token),
-        Client("http://127.0.0.1", token, EmbeddedTransport(app), patience=_brief()) as client,
-    ):
-        yield client
+            app, token = await stack.enter_async_context(serving.open_app(config, workers=workers))
+        yield await stack.enter_async_context(
+            Client("http://127.0.0.1", token, EmbeddedTransport(app), patience=_brief())
+        )
 
 
 def token_for(config: Config) -> str | None:
@@ -128,7 +137,8 @@ async def _answers(options: Options, config: Config) -> bool:
     url = local_url(config.host, config.port) if note is None else note.url
     async with Client(url, None) as client:
         try:
-            await client.health(within_s=_PROBE_S)
+            with busy("looking for a gateway"):
+                await client.health(within_s=_PROBE_S)
         except GatewayError:
             return False
     return True

@@ -28,6 +28,15 @@ _MISUSES = frozenset(
     "workspace_invalid".split()
 )
 
+# What to type about it; the gateway speaks to programs.
+_HINTS = {
+    "run_not_found": "`runwire runs` lists the runs there are; one whose whole log was pruned is gone",
+    "artifact_not_found": "`runwire artifacts RUN` lists what a run has made",
+    "cursor_ahead": "`runwire show RUN` tells how many events the run has",
+    "invalid_body": "`--help` behind the command shows what it takes",
+    "task_invalid": "`runwire run --help` shows what a run takes",
+}
+
 
 def status_of(error: RunwireError) -> int:
     """The exit status of a command that failed this way."""
@@ -53,4 +62,4 @@ def hint_of(error: RunwireError) -> str:
         return "give the gateway's token with --token or RUNWIRE_TOKEN, or its data directory with --data"
     if isinstance(error, GatewayError) and error.status >= 500 and request_id:
         return f"{error.hint} ({request_id})"
-    return error.hint
+    return _HINTS.get(error.code, error.hint)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from runwire.cli import printing
 from runwire.cli.lines import plain
-from runwire.cli.look import PLAIN, Id, Look, Moment, State, cells, cut, shortened, style_of
+from runwire.cli.look import PLAIN, Id, Look, Moment, State, shortened, style_of
+from runwire.client.render.cells import cells, clip
 
 _GAP = "  "
 # Narrower than this, a text says nothing.
@@ -64,7 +65,7 @@ def _narrowed(widths: list[int], fixed: Sequence[bool], width: int) -> list[int]
 
 
 def _joined(texts: Sequence[str], widths: Sequence[int], look: Look) -> str:
-    fitted = [cut(text, width) for text, width in zip(texts, widths, strict=True)]
+    fitted = [clip(text, width) for text, width in zip(texts, widths, strict=True)]
     padded = [text + " " * (width - cells(text)) for text, width in zip(fitted, widths, strict=True)]
     return look.fitting(_GAP.join(padded).rstrip())
 

@@ -1,6 +1,6 @@
 """Our own API from Python: every call of the gateway, and streams that resume by themselves."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Self
 
@@ -183,6 +183,10 @@ class Client(Working, Deciding):
     async def artifact(self, artifact_id: str) -> Artifact:
         """What is known about one artifact."""
         return (await self._get(f"/artifacts/{segment(artifact_id)}", ArtifactAnswer)).data
+
+    async def diff(self, artifact_ids: Iterable[str]) -> str:
+        """What some patches change, as one diff."""
+        return "".join([(await self.artifact(one)).diff or "" for one in artifact_ids])
 
     async def artifact_bytes(self, artifact_id: str) -> AsyncGenerator[bytes]:
         """The bytes of an artifact, as they come."""

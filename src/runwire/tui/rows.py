@@ -127,9 +127,9 @@ class Rows(ScrollView, can_focus=True):
         moved, self.cursor = row != self.cursor, row
         height, top = max(1, self.size.height), round(self.scroll_offset.y)
         if row < top:
-            self.scroll_to(y=row, animate=False)
+            self.scroll_to(y=row, animate=False, force=True)
         elif row >= top + height:
-            self.scroll_to(y=row - height + 1, animate=False)
+            self.scroll_to(y=row - height + 1, animate=False, force=True)
         if moved:
             self.refresh()
             self.post_message(self.Moved())
@@ -221,7 +221,7 @@ class Reading(Rows):
     def place(self, row: int) -> None:
         """Let the screen begin with a row, as far as there are enough behind it."""
         self.cursor = max(0, min(row, self.count - max(1, self.size.height)))
-        self.scroll_to(y=self.cursor, animate=False)
+        self.scroll_to(y=self.cursor, animate=False, force=True)
 
     def go(self, row: int) -> None:
         """Move as somebody asked: who goes to the end follows, who leaves it does not."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from runwire.client.client import Client
-from runwire.client.render.blocks import Block, Tool
+from runwire.client.render.blocks import Block, Edit, told_elsewhere
 from runwire.client.render.drawing import Drawing
 from runwire.client.render.text import lines_of
 from runwire.errors import GatewayError
@@ -30,6 +30,7 @@ class Story(Reading):
         self._width = 0
         self._aim = -1
         self._called = asyncio.Event()
+        self._diffs: dict[tuple[str, ...], str] = {}
 
     def pieces(self, row: int, width: int) -> Sequence[Piece]:  # noqa: ARG002 - they are drawn for it already
         """One line of a block."""
@@ -65,6 +66,25 @@ class Story(Reading):
             more = page.has_more and before < self.drawing.head
             self.draw()
         self.draw()
+        await self._show_diffs()
+
+    async def _show_diffs(self) -> None:
+        """Get the diffs of the edits that are drawn, the last first, until something else is asked for."""
+        for block in reversed(self.drawing.blocks[-LATEST:]):
+            if self._called.is_set():
+                return
+            if isinstance(block, Edit) and block.diff is None:
+                if block.artifact_ids not in self._diffs:
+                    self._diffs[block.artifact_ids] = await self._diff(block)
+                self.drawing.show_diff(block.artifact_ids, self._diffs[block.artifact_ids])
+                self.draw()
+
+    async def _diff(self, block: Edit) -> str:
+        try:
+            return await self._client.diff(block.artifact_ids)
+        except GatewayError:
+            # Without it, the edit is told all the same.
+            return ""
 
     def draw(self) -> None:
         """Put the lines of the last blocks together; only blocks that have changed are drawn anew."""
@@ -92,7 +112,5 @@ class Story(Reading):
         known = self._drawn.get(block.index)
         if known is not None and known[0] == block.revision:
             return known
-        # Of a call that has a block of its own to show for it, the line says nothing more.
-        told = isinstance(block, Tool) and block.told
-        lines = [] if told else lines_of(block, self._width, now_ns=self.drawing.head_ns)
+        lines = [] if told_elsewhere(block) else lines_of(block, self._width, now_ns=self.drawing.head_ns)
         return block.revision, [[(text, style) for text, style in line] for line in lines]

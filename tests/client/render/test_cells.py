@@ -31,6 +31,11 @@ def test_a_clipped_text_fits(text: str, width: int) -> None:
     assert cells(clip(plain(text), width)) <= width
 
 
+def test_marks_take_no_room_of_their_own() -> None:
+    # Thai and Devanagari vowels stand above and below their consonants, as accents do.
+    assert [cells(text) for text in ("e\u0301", "\u0e01\u0e31", "\u0915\u0941", "漢", "❤\ufe0f")] == [1, 1, 1, 2, 1]
+
+
 @given(st.text(st.sampled_from("\x1b[]0;31mKJ\x07\x9b\r\n\tab\u202e\x00\\P")))
 def test_whatever_a_program_prints_is_harmless(text: str) -> None:
     for line in printed(text):

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from runwire.cli import printing
+from runwire.cli.busy import busy
 from runwire.cli.look import look_of
 from runwire.cli.options import Group, Options, current
 from runwire.cli.program import complain
@@ -91,7 +92,8 @@ def probe(name: str, model: str | None, timeout_s: float) -> int:
 
 async def _list(options: Options) -> int:
     async with reached_or_embedded(options) as client:
-        listing = await client.agents()
+        with busy("looking for agents"):
+            listing = await client.agents()
     if options.json:
         for one in listing.data:
             printing.write(bytes(one))
@@ -131,7 +133,9 @@ class _Exchange:
 
 async def _probe(options: Options, name: str, wishes: dict[str, object]) -> int:
     async with reached_or_working(options, working=True) as (client, _):
-        agent = next((one for one in _agents((await client.agents()).data) if name in (one.name, *one.aliases)), None)
+        with busy("looking for agents"):
+            known = _agents((await client.agents()).data)
+        agent = next((one for one in known if name in (one.name, *one.aliases)), None)
         if agent is None:
             raise AgentNotThere(name)
         if not agent.installed:
@@ -140,7 +144,8 @@ async def _probe(options: Options, name: str, wishes: dict[str, object]) -> int:
             return FAILED
         loop = asyncio.get_running_loop()
         began_s = loop.time()
-        exchange = await _exchange(client, {**wishes, "agent": agent.name})
+        with busy(f"waiting for a word of {agent.name}"):
+            exchange = await _exchange(client, {**wishes, "agent": agent.name})
         took_s = loop.time() - began_s
     _show(options, agent, exchange, took_s)
     run = exchange.run

@@ -1,7 +1,6 @@
 """`runwire audit`: who did what, and with whose permission."""
 
 import asyncio
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
@@ -9,14 +8,16 @@ import click
 import msgspec
 
 from runwire.cli import printing
+from runwire.cli.busy import busy
 from runwire.cli.lines import plain
 from runwire.cli.look import Look, look_of, shortened
 from runwire.cli.options import Command, Options, current
-from runwire.cli.quantities import Duration
+from runwire.cli.quantities import Duration, Moment
 from runwire.cli.reaching import reached_or_embedded, say
 from runwire.cli.statuses import DONE
 from runwire.cli.tables import write_table
 from runwire.client.answers import AuditEntry
+from runwire.client.render.text import many
 
 _ROWS = 1000
 _ANSWER_S = 30.0
@@ -29,7 +30,7 @@ _PAGE = 5000
     epilog="""\b
 Examples:
   runwire audit
-  runwire audit --type 'approval.*' --since 2026-11-01T00:00:00Z
+  runwire audit --type 'approval.*' --since 12h
   runwire audit --grep "rm -rf"
   runwire audit --sql "SELECT command, exit_code FROM shell_commands WHERE exit_code <> 0"
   runwire audit --sql "SELECT decided_by, count(*) FROM approvals GROUP BY 1"
@@ -40,7 +41,9 @@ Views for --sql:
   "SELECT * FROM approvals LIMIT 1" --json shows the columns of one.""",
 )
 @click.option("--type", "types", metavar="TYPES", help="These types instead of the usual ones.")
-@click.option("--since", metavar="TIME", help="Only what occurred at this moment or later (RFC 3339).")
+@click.option(
+    "--since", type=Moment(), metavar="TIME", help="Only what occurred then or later: 12h ago, or a moment in RFC 3339."
+)
 @click.option("--grep", "words", metavar="TEXT", help="Only what mentions this.")
 @click.option(
     "--sql", "question", metavar="QUERY", help="Answer a question in SQL instead; nothing can be changed by it."
@@ -79,10 +82,11 @@ def command(
 
 async def _print(options: Options, filters: dict[str, str]) -> int:
     look = look_of(options)
-    async with reached_or_embedded(options) as client:
+    async with reached_or_embedded(options) as client, printing.while_read():
         cursor: str | None = None
         while True:
-            page = await client.audit(cursor=cursor, **filters)
+            with busy("looking through the log"):
+                page = await client.audit(cursor=cursor, **filters)
             for fact in page.data:
                 _write(options, look, fact)
             printing.flush()
@@ -109,8 +113,10 @@ def _answer(options: Options, question: str, filters: Mapping[str, str], *, most
 
     with closing(Ledger()) as ledger:
         needed = ledger.needs(question)
-        asyncio.run(_fill(options, ledger.keep, {**({} if needed is None else {"type": needed}), **filters}))
-        found = ledger.answer(question, most=most, within_s=within_s)
+        if needed != "":
+            asyncio.run(_fill(options, ledger.keep, {**({} if needed is None else {"type": needed}), **filters}))
+        with busy("looking for the answer"):
+            found = ledger.answer(question, most=most, within_s=within_s)
     columns = _distinct(found.columns)
     if options.json:
         for row in found.rows:
@@ -123,20 +129,16 @@ def _answer(options: Options, question: str, filters: Mapping[str, str], *, most
 
 
 async def _fill(options: Options, keep: Callable[[Sequence[bytes]], None], filters: dict[str, str]) -> None:
-    """Read the events that are asked for; whoever waits at a terminal sees how far it is."""
-    tells, count, cursor = sys.stderr.isatty(), 0, None
-    loop = asyncio.get_running_loop()
-    told_s = loop.time()
+    """Read the events that are asked for."""
+    count, cursor = 0, None
     async with reached_or_embedded(options) as client:
-        while True:
-            page = await client.feed(cursor=cursor, limit=_PAGE, **filters)
-            keep([bytes(envelope) for envelope in page.data])
-            count, cursor = count + len(page.data), page.next_cursor
-            if tells and loop.time() - told_s > 1:
-                told_s = loop.time()
-                say(f"{count:,} events read")
-            if not page.has_more:
-                return
+        with busy("reading the log", lambda: many(count, "event")):
+            while True:
+                page = await client.feed(cursor=cursor, limit=_PAGE, **filters)
+                keep([bytes(envelope) for envelope in page.data])
+                count, cursor = count + len(page.data), page.next_cursor
+                if not page.has_more:
+                    return
 
 
 def _distinct(columns: Sequence[str]) -> list[str]:

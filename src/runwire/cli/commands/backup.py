@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from runwire.cli import printing
+from runwire.cli.busy import busy
 from runwire.cli.options import Command, Options, current
 from runwire.cli.statuses import DONE
 from runwire.wiring import copying
@@ -26,7 +27,8 @@ def command(destination: Path) -> int:
     The copy is of one moment and is proven before it gets its name. It holds everything but the token file.
     """
     options = current()
-    copied = copying.backup(options.config(), destination.absolute())
+    with busy("copying the store"):
+        copied = copying.backup(options.config(), destination.absolute())
     tell(options, copied.path, {"runs": copied.held.runs, "events": copied.held.events, "bytes": copied.size_bytes})
     return DONE
 

@@ -7,6 +7,7 @@ from contextlib import aclosing
 import click
 
 from runwire.cli import printing
+from runwire.cli.busy import busy
 from runwire.cli.completing import RunId
 from runwire.cli.lines import plain
 from runwire.cli.look import Look, Style, look_of
@@ -55,7 +56,11 @@ async def _check(options: Options, run: str | None) -> int:
         Asker(url, token) as asker,
         aclosing(check(asker, log, run_id=run)) as results,
     ):
-        async for result in results:
+        while True:
+            with busy("asking the server"):
+                result = await anext(results, None)
+            if result is None:
+                break
             counts[result.outcome] += 1
             _tell(options, look, result)
     say(f"{counts['ok']} kept, {counts['breach']} broken, {counts['skipped']} not looked at")

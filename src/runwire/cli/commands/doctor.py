@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import click
 
 from runwire.cli import printing
+from runwire.cli.busy import busy
 from runwire.cli.checks import (
     Finding,
     check_clock,
@@ -38,7 +39,9 @@ def command() -> int:
     Each line is ok, warn or fail, with what to do about it. Exits with status 1 when anything fails. Changes nothing.
     """
     options = current()
-    look, findings = look_of(options), list(_look(options))
+    look = look_of(options)
+    with busy("looking around"):
+        findings = list(_look(options))
     for finding in findings:
         if options.json:
             printing.write_json(finding)

@@ -11,7 +11,7 @@ from runwire.cli.completing import RunId
 from runwire.cli.lines import event_line
 from runwire.cli.look import look_of
 from runwire.cli.options import Command, Options, current
-from runwire.cli.reaching import reached
+from runwire.cli.reaching import watching
 from runwire.cli.statuses import DONE
 from runwire.client.client import Client
 from runwire.client.items import Event, Synced
@@ -36,20 +36,20 @@ def command(run: str, after: int, types: str | None, follow: bool) -> int:
     """Print the events of RUN, one a line: number, time, type and the beginning of the data.
 
     With --json each line is the stored envelope, byte for byte. A connection that breaks is taken up again where it was.
-    This command needs a running gateway.
+    Works with or without a running gateway.
     """
     options = current()
     return asyncio.run(_follow(options, run, after, types) if follow else _print(options, run, after, types))
 
 
 async def _print(options: Options, run: str, after: int, types: str | None) -> int:
-    async with reached(options) as client:
+    async with watching(options) as client:
         await _write(options, _stored(client, await run_named(client, run), after, types))
     return DONE
 
 
 async def _follow(options: Options, run: str, after: int, types: str | None) -> int:
-    async with reached(options) as client, printing.while_read():
+    async with watching(options) as client, printing.while_read():
         await _write(options, client.events(await run_named(client, run), after, types))
     return DONE
 

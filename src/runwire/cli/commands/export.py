@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Generator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
@@ -10,12 +11,15 @@ from tempfile import NamedTemporaryFile
 import click
 
 from runwire.cli import printing
+from runwire.cli.busy import busy
 from runwire.cli.completing import RunId
 from runwire.cli.logs import STANDARD
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
 from runwire.client.naming import run_named
+from runwire.client.render.text import many
+from runwire.errors import RunwireError
 
 
 @click.command(
@@ -39,13 +43,27 @@ def command(run: str, file: str | None, output: str | None) -> int:
     return asyncio.run(_export(current(), run, file or output or STANDARD))
 
 
+class NotWritten(RunwireError):
+    """The file cannot be written."""
+
+    code = "not_written"
+    hint = "name a file in a folder that is there and may be written to; `-` is standard output"
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(f"cannot write {path}: {problem}")
+
+
 async def _export(options: Options, run: str, output: str) -> int:
     async with reached_or_embedded(options) as client:
         run_id = await run_named(client, run)
         async with aclosing(client.export(run_id)) as lines:
-            with _opened(output) as write:
+            count = 0
+            # On a terminal the lines themselves show how far it is.
+            aside = output != STANDARD or not sys.stdout.isatty()
+            with busy("writing the log", lambda: many(count, "event"), aside=aside), _opened(output) as write:
                 async for line in lines:
                     write(line)
+                    count += 1
     return DONE
 
 
@@ -58,7 +76,7 @@ def _opened(output: str) -> Generator[Callable[[bytes], object]]:
         with _put_in_place(Path(output)) as write:
             yield write
     except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from error
+        raise NotWritten(output, error.strerror or str(error)) from error
 
 
 @contextmanager

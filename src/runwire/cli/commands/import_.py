@@ -1,14 +1,18 @@
 """`runwire import`: a file becomes a run."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 import click
 
 from runwire.cli import printing
+from runwire.cli.busy import busy
 from runwire.cli.logs import blocks_of
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
+from runwire.client.render.text import many
 
 
 @click.command(
@@ -31,8 +35,18 @@ def command(file: str) -> int:
 
 
 async def _import(options: Options, file: str) -> int:
+    sent = 0
+
+    async def blocks() -> AsyncGenerator[bytes]:
+        nonlocal sent
+        async with aclosing(blocks_of(file)) as read:
+            async for block in read:
+                yield block
+                sent += len(block)
+
     async with reached_or_embedded(options) as client:
-        imported = await client.import_log(blocks_of(file))
+        with busy("taking the log in", lambda: many(sent, "byte")):
+            imported = await client.import_log(blocks())
     if options.json:
         printing.write_json(imported)
     else:

@@ -11,6 +11,7 @@ from runwire.agents.errors import AgentUnknown
 from runwire.cli import printing
 from runwire.cli.logs import STANDARD, blocks_of, require_file
 from runwire.cli.options import Command, Options, current
+from runwire.cli.program import complain
 from runwire.cli.reaching import reached_or_embedded, say
 from runwire.cli.statuses import DONE, FAILED
 from runwire.clock import SystemClock
@@ -20,6 +21,7 @@ from runwire.ids import Ids
 class _Run(msgspec.Struct, frozen=True):
     run_id: str
     status: str
+    error_message: str | None = None
 
 
 @click.command(
@@ -58,4 +60,10 @@ async def _ingest(options: Options, agent: str, file: str) -> int:
         printing.write(raw)
     else:
         printing.write_text(run.run_id)
-    return DONE if run.status == "completed" else FAILED
+    if run.status == "completed":
+        return DONE
+    printing.flush()
+    complain(
+        f"the run {run.status}: {run.error_message or 'it was stopped'}", f"`runwire show {run.run_id}` tells more"
+    )
+    return FAILED

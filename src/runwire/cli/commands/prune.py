@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import click
 
 from runwire.cli import printing
+from runwire.cli.busy import busy
 from runwire.cli.completing import RunId
 from runwire.cli.look import Id, look_of
 from runwire.cli.options import Command, Options, current
@@ -58,7 +59,8 @@ def command(run: str | None, dry_run: bool, **limits: float | None) -> int:
 async def _prune(options: Options, wishes: Mapping[str, object], run: str | None, dry_run: bool) -> int:
     async with reached_or_embedded(options) as client:
         which = {} if run is None else {"run_id": await run_named(client, run)}
-        report = await client.prune({**wishes, **which, "dry_run": dry_run})
+        with busy("looking for what may go" if dry_run else "removing old events"):
+            report = await client.prune({**wishes, **which, "dry_run": dry_run})
     if options.json:
         for pruned in report:
             printing.write_json(pruned)

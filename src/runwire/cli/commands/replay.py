@@ -9,9 +9,12 @@ import click
 
 from runwire.cli import printing
 from runwire.cli.completing import RunOrFile
-from runwire.cli.logs import log_of
+from runwire.cli.logs import NotALog, after_first, blocks_of, is_file, lines_of, log_of
 from runwire.cli.options import Command, Options, current
+from runwire.cli.reaching import knowing, reached_or_embedded
 from runwire.cli.statuses import DONE
+from runwire.client.client import Client
+from runwire.client.naming import run_named
 from runwire.clock import parse_rfc3339
 from runwire.protocol.envelope import MalformedEnvelope, decode_envelope
 
@@ -58,28 +61,41 @@ def command(source: str, speed: float) -> int:
 
 
 async def _replay(options: Options, source: str, speed: float) -> int:
+    if not options.json and printing.drawable(no_color=options.no_color):
+        await _show(options, source, speed)
+        return DONE
     pace = _Pace(speed)
     async with printing.while_read(), aclosing(log_of(source, options)) as lines:
-        if options.json or not printing.drawable(no_color=options.no_color):
-            async for line in lines:
-                await pace.keep(line)
-                printing.write(line)
-        else:
-            await _show(lines, pace)
+        async for line in lines:
+            await pace.keep(line)
+            printing.write(line)
     return DONE
 
 
-async def _show(lines: AsyncIterable[bytes], pace: "_Pace") -> None:
+async def _show(options: Options, source: str, speed: float) -> None:
+    if is_file(source):
+        run_id, lines = await after_first(lines_of(blocks_of(source)))
+        # A log only names the diffs; where the run is known, they are shown.
+        async with aclosing(lines), knowing(options, run_id) as client:
+            await _draw(client, lines, _Pace(speed))
+    else:
+        async with reached_or_embedded(options) as client:
+            run_id = await run_named(client, source)
+            async with aclosing(client.export(run_id)) as lines:
+                await _draw(client, lines, _Pace(speed))
+
+
+async def _draw(client: Client | None, lines: AsyncIterable[bytes], pace: "_Pace") -> None:
     # Not at the top: what draws is loaded only where somebody looks.
     from runwire.cli.live import on_screen
 
-    async with on_screen(None, asks=False, now_ns=pace.now_ns) as live:
+    async with on_screen(client, asks=False, now_ns=pace.now_ns) as live:
         async for line in lines:
             await pace.keep(line)
             try:
                 live.take(line)
             except MalformedEnvelope as error:
-                raise click.ClickException(f"this is no log of envelopes: {error}") from error
+                raise NotALog(error) from error
 
 
 class _Pace:
@@ -113,4 +129,4 @@ def _moment(line: bytes) -> int:
     try:
         return parse_rfc3339(decode_envelope(line).occurred_at)
     except (MalformedEnvelope, ValueError) as error:
-        raise click.ClickException(f"this is no log of envelopes: {error}") from error
+        raise NotALog(error) from error

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from runwire.cli.busy import busy
 from runwire.cli.commands.backup import tell
 from runwire.cli.options import Command, current
 from runwire.cli.statuses import DONE
@@ -25,6 +26,7 @@ def command(source: Path) -> int:
     The next start makes a new token file; the tokens in the backup are good again.
     """
     options = current()
-    copied = copying.restore(options.config(), source.absolute())
+    with busy("making the store out of the backup"):
+        copied = copying.restore(options.config(), source.absolute())
     tell(options, copied.path, {"runs": copied.held.runs, "events": copied.held.events, "bytes": copied.size_bytes})
     return DONE

@@ -9,11 +9,12 @@ import click
 
 from runwire.cli import printing
 from runwire.cli.asking import Asker
-from runwire.cli.interrupting import interruptible
 from runwire.cli.options import Command, Options, current
 from runwire.cli.plain_view import PlainView
+from runwire.cli.quantities import Dollars
 from runwire.cli.reaching import reached_or_working, say
-from runwire.cli.statuses import DONE, FAILED, INTERRUPTED
+from runwire.cli.seeing import see
+from runwire.cli.statuses import DONE
 from runwire.client.answers import Run
 from runwire.client.client import Client
 from runwire.client.items import Event
@@ -51,9 +52,13 @@ Examples:
     type=click.Choice(["in_place", "clone", "worktree", "scratch"]),
     help="How to use the workspace [default: in_place].",
 )
-@click.option("--budget-usd", type=click.FloatRange(min=0), metavar="N", help="Stop before more than this is spent.")
+@click.option("--budget-usd", type=Dollars(), metavar="N", help="Stop before more than this is spent.")
 @click.option("--experimental", metavar="TYPES", help="Experimental event types to emit, separated by commas.")
-@click.option("--policy", metavar="NAME", help="What may happen without asking: default, ask, read_only or trust.")
+@click.option(
+    "--policy",
+    type=click.Choice(["default", "ask", "read_only", "trust", "allow", "deny"]),
+    help="What may happen without asking.",
+)
 @click.option("--session", metavar="CHAT", help="The session that it belongs to.")
 @click.option("--detach", is_flag=True, help="Print the run's id and leave it to the workers.")
 def command(prompt: str, detach: bool, **wishes: object) -> int:
@@ -116,23 +121,7 @@ async def _start(client: Client, task: Mapping[str, object]) -> Run:
 async def _run(options: Options, task: Mapping[str, object]) -> int:
     async with reached_or_working(options, working=True) as (client, here):
         run = await _start(client, task)
-        async with interruptible(client, run, here=here) as interrupted:
-            await _show(options, client, run)
-        status = (await client.run(run.run_id)).status
-    if interrupted.is_set():
-        return INTERRUPTED
-    return DONE if status == "completed" else FAILED
-
-
-async def _show(options: Options, client: Client, run: Run) -> None:
-    if options.json or not printing.drawable(no_color=options.no_color):
-        await _print(options, client, run)
-        return
-    # Not at the top: what draws is loaded only where somebody looks.
-    from runwire.cli.live import on_screen
-
-    async with on_screen(client, asks=True) as live:
-        await live.follow(client, run.run_id)
+        return await see(options, client, run, here=here, otherwise=lambda: _print(options, client, run))
 
 
 async def _print(options: Options, client: Client, run: Run) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from typing import get_args
 
 import click
 import msgspec
@@ -15,6 +16,7 @@ from runwire.cli.tables import write_table
 from runwire.client.answers import Run
 from runwire.client.client import Client
 from runwire.client.render.money import dollars
+from runwire.protocol.state.run import Status
 
 _PAGE = 500
 
@@ -29,7 +31,7 @@ Examples:
   runwire runs --limit 5 --json""",
 )
 @click.option("--limit", type=click.IntRange(min=1), default=50, metavar="N", help="At most N runs [default: 50].")
-@click.option("--status", metavar="STATUS", help="Only runs of this status.")
+@click.option("--status", type=click.Choice(get_args(Status)), help="Only runs of this status.")
 @click.option("--agent", metavar="AGENT", help="Only runs of this agent.")
 def command(limit: int, status: str | None, agent: str | None) -> int:
     """List runs, newest first; HEAD is the sequence of the last event. With --json each line is one run as the gateway tells it.

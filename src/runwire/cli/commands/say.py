@@ -25,6 +25,8 @@ def command(run: str, text: str) -> int:
 
     Works with or without a running gateway.
     """
+    if not text.strip():
+        raise click.UsageError("there is nothing in TEXT")
     return asyncio.run(_say(current(), run, text))
 
 

@@ -8,10 +8,8 @@ import click
 
 from runwire.cli import printing
 from runwire.cli.options import Command, Options, current
-from runwire.cli.reaching import address_of, token_for
+from runwire.cli.reaching import watching
 from runwire.cli.statuses import DONE
-from runwire.client.client import Client
-from runwire.client.patience import Patience
 
 _PAGE = 200
 
@@ -28,7 +26,7 @@ Examples:
 def command() -> int:
     """See all runs at a glance, those that need somebody first; open one, decide, review, replay.
 
-    With --json the panes are printed once, one a line. This command needs a running gateway.
+    With --json the panes are printed once, one a line. Works with or without a running gateway.
     """
     options = current()
     if options.json:
@@ -45,8 +43,8 @@ async def _look(options: Options) -> int:
     from runwire.tui.app import Top
     from runwire.tui.link import Link
 
-    config, link = options.config(), Link()
-    async with Client(address_of(config), token_for(config), patience=Patience(dropped=link.dropped)) as client:
+    link = Link()
+    async with watching(options, link.dropped) as client:
         # Before the screen is taken: a gateway that is not there, or a wrong token, is said in plain words.
         await client.panes(limit=1)
         top = Top(client, link)
@@ -57,9 +55,8 @@ async def _look(options: Options) -> int:
 
 
 async def _print_panes(options: Options) -> int:
-    config = options.config()
     cursor, more = None, True
-    async with Client(address_of(config), token_for(config)) as client, printing.while_read():
+    async with watching(options) as client, printing.while_read():
         while more:
             page = await client.panes(limit=_PAGE, cursor=cursor)
             for pane in page.data:

@@ -5,8 +5,10 @@ import asyncio
 import click
 
 from runwire.cli import printing
+from runwire.cli.busy import busy
 from runwire.cli.look import look_of
 from runwire.cli.options import Command, Options, current
+from runwire.cli.quantities import Moment
 from runwire.cli.reaching import reached_or_embedded
 from runwire.cli.statuses import DONE
 from runwire.cli.tables import write_table
@@ -19,12 +21,17 @@ from runwire.client.render.money import dollars
     epilog="""\b
 Examples:
   runwire usage
-  runwire usage --by day --since 2026-11-01T00:00:00Z""",
+  runwire usage --by day --since 7d""",
 )
 @click.option(
     "--by", "group_by", type=click.Choice(["agent", "model", "task", "day"]), default="agent", help="What to add up by."
 )
-@click.option("--since", metavar="TIME", help="Only runs that began at this moment or later (RFC 3339).")
+@click.option(
+    "--since",
+    type=Moment(),
+    metavar="TIME",
+    help="Only runs that began then or later: 7d ago, or a moment in RFC 3339.",
+)
 def command(group_by: str, since: str | None) -> int:
     """Show what runs have used. IN counts all input; CACHED is the part of it that a cache answered.
 
@@ -35,7 +42,8 @@ def command(group_by: str, since: str | None) -> int:
 
 async def _show(options: Options, group_by: str, since: str | None) -> int:
     async with reached_or_embedded(options) as client:
-        report = await client.usage(group_by, since=since)
+        with busy("adding up"):
+            report = await client.usage(group_by, since=since)
     if options.json:
         for row in report.data:
             printing.write_json(row)

@@ -2,24 +2,28 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing
 
 import click
 
 from runwire.cli import printing
+from runwire.cli.busy import busy
 from runwire.cli.completing import RunOrFile
 from runwire.cli.lines import plain
-from runwire.cli.logs import blocks_of, is_file, lines_of
+from runwire.cli.logs import after_first, blocks_of, is_file, lines_of
 from runwire.cli.options import Command, Options, current
 from runwire.cli.reaching import knowing, reached_or_embedded, say
 from runwire.cli.statuses import DONE, FAILED
 from runwire.cli.stored import Stored
 from runwire.client.answers import Run
 from runwire.client.naming import run_named
+from runwire.client.render.text import many
 from runwire.protocol import chain
-from runwire.protocol.envelope import MalformedEnvelope, decode_envelope
+from runwire.protocol.envelope import decode_envelope
 from runwire.protocol.lifecycle import Breach
 from runwire.protocol.verify import Verifier
+
+_PROVING = "proving the log"
 
 
 class Head(click.ParamType[bytes]):
@@ -64,22 +68,24 @@ async def _verify_run(options: Options, run_id: str, head: bytes | None) -> int:
     async with reached_or_embedded(options) as client:
         run = await client.run(await run_named(client, run_id))
         proof = _Proof(live=not run.finished)
-        breach = await proof.read(_up_to(client.export(run.run_id), run.head_sequence))
+        with _proving(proof):
+            breach = await proof.read(_up_to(client.export(run.run_id), run.head_sequence))
     return _tell(options, proof, breach or proof.compare(head, "the given value") or proof.compare_run(run))
 
 
 async def _verify_file(options: Options, source: str, head: bytes | None, live: bool) -> int:
-    lines = lines_of(blocks_of(source))
-    first = await anext(lines, b"")
-    run_id = _run_id(first)
+    with busy(_PROVING):
+        run_id, lines = await after_first(lines_of(blocks_of(source)))
     async with knowing(options, run_id) as client:
         if client is None or run_id is None:
             proof = _Proof(live=live)
-            breach = await proof.read(_again(first, lines))
+            with _proving(proof):
+                breach = await proof.read(lines)
             return _tell(options, proof, breach or proof.compare(head, "the given value"))
         async with aclosing(Stored(client, run_id)) as stored:
             proof = _Proof(live=live, stored=stored)
-            breach = await proof.read(_again(first, lines)) or proof.compare(head, "the given value")
+            with _proving(proof):
+                breach = await proof.read(lines) or proof.compare(head, "the given value")
     if breach is None and proof.run is not None:
         if proof.run.head_sequence > proof.last_sequence:
             say(
@@ -152,6 +158,10 @@ class _Proof:
         return self.compare(chain.read(run.head_hash), "the stored head")
 
 
+def _proving(proof: _Proof) -> AbstractContextManager[None]:
+    return busy(_PROVING, lambda: many(proof.last_sequence + 1, "event"))
+
+
 def _tell(options: Options, proof: _Proof, breach: Breach | None) -> int:
     if options.json:
         found = (
@@ -164,21 +174,6 @@ def _tell(options: Options, proof: _Proof, breach: Breach | None) -> int:
     else:
         printing.write_text(plain(f"breach at sequence {breach.sequence}: {breach.rule}: {breach.message}"))
     return DONE if breach is None else FAILED
-
-
-def _run_id(line: bytes) -> str | None:
-    try:
-        return decode_envelope(line).run_id
-    except MalformedEnvelope:
-        # The proof will say so.
-        return None
-
-
-async def _again(first: bytes, rest: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
-    if first:
-        yield first
-    async for line in rest:
-        yield line
 
 
 async def _up_to(lines: AsyncGenerator[bytes], last: int) -> AsyncGenerator[bytes]:

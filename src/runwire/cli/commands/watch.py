@@ -9,7 +9,7 @@ from runwire.cli import printing
 from runwire.cli.completing import RunId
 from runwire.cli.lines import event_line
 from runwire.cli.options import Command, Options, current
-from runwire.cli.reaching import reached
+from runwire.cli.reaching import watching
 from runwire.cli.statuses import DONE, FAILED
 from runwire.client.client import Client
 from runwire.client.items import Event, FeedEvent
@@ -34,7 +34,7 @@ def command(runs: tuple[str, ...], everything: bool, types: str | None) -> int:
     On a terminal, a single RUN is shown as `runwire run` shows it, and asks here what needs a decision; Ctrl-C leaves it alone.
 
     Named runs are shown from their start; the command ends when all of them have, with status 1 unless all completed.
-    With --json each line is the stored envelope, byte for byte. This command needs a running gateway.
+    With --json each line is the stored envelope, byte for byte. Works with or without a running gateway.
     """
     if everything == bool(runs):
         raise click.UsageError("name the runs to watch, or say --all")
@@ -45,7 +45,7 @@ def command(runs: tuple[str, ...], everything: bool, types: str | None) -> int:
 async def _watch_all(options: Options, types: str | None) -> int:
     filters = {} if types is None else {"type": types}
     async with (
-        reached(options) as client,
+        watching(options) as client,
         printing.while_read(),
         aclosing(client.watch(**filters)) as items,
     ):
@@ -56,7 +56,7 @@ async def _watch_all(options: Options, types: str | None) -> int:
 
 
 async def _watch_runs(options: Options, runs: tuple[str, ...], types: str | None) -> int:
-    async with reached(options) as client, printing.while_read():
+    async with watching(options) as client, printing.while_read():
         # A run that is not there is an error before anything is printed.
         named = list(dict.fromkeys([(await client.run(await run_named(client, run))).run_id for run in runs]))
         if len(named) == 1 and types is None and not options.json and printing.drawable(no_color=options.no_color):

@@ -208,3 +208,10 @@ class End(Block):
     turns: int | None = None
     cost_micros_usd: int | None = None
     duration_ms: int | None = None
+
+
+def told_elsewhere(block: Block) -> bool:
+    """Whether another block says it: the question a call waits for, the edit that came of it."""
+    if isinstance(block, Tool) and block.approval is not None and block.approval.state == "pending":
+        return True
+    return isinstance(block, Tool | Approval) and block.told and not block.open

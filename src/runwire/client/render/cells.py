@@ -1,8 +1,10 @@
 """How wide text is on a terminal, and how it is cut and wrapped to fit."""
 
-from unicodedata import combining, east_asian_width
+from unicodedata import category, east_asian_width
 
 _WIDE = frozenset("WF")
+# Marks that stand on the character before them.
+_MARKS = frozenset({"Mn", "Me"})
 # How many characters there may be to a column: some take none.
 _AHEAD = 4
 _JOINED = frozenset("\ufe0e\ufe0f\u20e3")
@@ -82,6 +84,6 @@ def _fitting(text: str, width: int) -> str:
 def _width(character: str) -> int:
     if character < "\u0300":
         return 1
-    if combining(character) or character in _JOINED:
+    if category(character) in _MARKS or character in _JOINED:
         return 0
     return 2 if east_asian_width(character) in _WIDE else 1
