@@ -11,8 +11,8 @@ from runwire.protocol.events.edit import EditProposed
 from runwire.protocol.events.error import ErrorUpstream
 from runwire.protocol.events.shell import ShellOutputChunk
 from runwire.protocol.events.tool import ToolCompleted, ToolInvoked
-from runwire.protocol.events.turn import TurnCompleted
 from runwire.protocol.payload import Payload
+from tests.protocol.logs import turn_completed
 
 RUN = "run_01JC0000000000000000000001"
 DIFF = """diff --git a/a.txt b/a.txt
@@ -145,15 +145,5 @@ def test_a_refusal_and_a_failure_of_the_provider_are_told() -> None:
     )
     assert note["sessionUpdate"] == "agent_thought_chunk"
     assert "busy" in str(note["content"])
-    told.take(
-        TurnCompleted(
-            turn_index=0,
-            input_tokens=1,
-            output_tokens=1,
-            cost_micros_usd=0,
-            duration_ms=1,
-            tool_calls=0,
-            stop_reason="refusal",
-        )
-    )
+    told.take(turn_completed(stop_reason="refusal"))
     assert told.telling.stop_reason == "refusal"

@@ -13,6 +13,7 @@ from tests.cli.program import RUNWIRE, Shell
 from tests.cli.running import Gateway, running
 from tests.cli.working import done, edit, rows, script, sh, types, workspace
 from tests.client.render.logs import log
+from tests.patience import PATIENCE_S
 
 _CALL = {"tool_call_id": "call_1", "tool_name": "shell_exec", "kind": "shell"}
 # It does not stop when it is told to, so there is time to press a key again.
@@ -331,40 +332,31 @@ def test_a_command_without_a_stdout_does_its_work(shell: Shell, gateway: Gateway
     ],
 )
 def test_a_command_without_a_stdin_hears_nothing(shell: Shell, arguments: list[str], status: int) -> None:
-    ended = subprocess.run(
-        ["sh", "-c", 'exec "$@" <&-', "sh", *RUNWIRE, "--data", "data", *arguments],
-        env=shell.environment(),
-        cwd=shell.home,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    ended = _through_a_shell(shell, 'exec "$@" <&-', [*RUNWIRE, "--data", "data", *arguments])
     assert ended.returncode == status
     assert b"Traceback" not in ended.stderr
 
 
 def test_a_run_without_a_stdin_is_shown_to_its_end(shell: Shell, gateway: Gateway) -> None:
     command = [*RUNWIRE, *_run(shell, gateway, script(shell.home, done("Heard.")))]
-    ended = subprocess.run(
-        ["sh", "-c", 'exec "$@" <&-', "sh", *command],
-        env=shell.environment(),
-        cwd=shell.home,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    ended = _through_a_shell(shell, 'exec "$@" <&-', command)
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert ended.stdout == b"Heard.\ncompleted: 1 turn, $0.00\n"
 
 
 def test_piped_into_something_that_has_enough_it_ends_quietly(shell: Shell, gateway: Gateway) -> None:
     command = [*RUNWIRE, *_run(shell, gateway, script(shell.home, done("one\n\ntwo\n"), name="pipe.json"))]
-    ended = subprocess.run(
-        ["sh", "-c", '"$@" | head -1', "sh", *command],
+    ended = _through_a_shell(shell, '"$@" | head -1', command)
+    assert (ended.stdout, ended.stderr) == (b"one\n", b"")
+
+
+def _through_a_shell(shell: Shell, line: str, command: list[str]) -> subprocess.CompletedProcess[bytes]:
+    """Have a shell run a line whose `$@` is the command."""
+    return subprocess.run(
+        ["sh", "-c", line, "sh", *command],
         env=shell.environment(),
         cwd=shell.home,
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
-    assert (ended.stdout, ended.stderr) == (b"one\n", b"")

@@ -97,8 +97,8 @@ def turn_started(turn: int = 0) -> TurnStarted:
     return TurnStarted(turn_index=turn, model="claude-sonnet-4-5", provider="anthropic")
 
 
-def turn_completed(turn: int = 0) -> TurnCompleted:
-    """A turn ends well."""
+def turn_completed(turn: int = 0, *, stop_reason: str = "end_turn") -> TurnCompleted:
+    """A turn ends."""
     return TurnCompleted(
         turn_index=turn,
         input_tokens=4_201,
@@ -107,7 +107,7 @@ def turn_completed(turn: int = 0) -> TurnCompleted:
         cost_micros_usd=4_120,
         duration_ms=6_540,
         tool_calls=1,
-        stop_reason="end_turn",
+        stop_reason=stop_reason,
     )
 
 

@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator
 from runwire.client.client import Client
 from runwire.protocol.envelope import sequence_of, type_of
 from runwire.protocol.events.assistant import AssistantTextComplete, AssistantTextDelta
-from runwire.protocol.events.turn import TurnCompleted, TurnStarted
+from runwire.protocol.events.turn import TurnStarted
 from runwire.protocol.payload import Payload, encode_payload
 from runwire.tui.log import HELD_EVENTS, Log, Sought
 from tests.client.logs import RUN, envelope
 from tests.gateway.serving import FINISHED, QUEUED, STARTED, Served, note
 from tests.gateway.working import Working
+from tests.protocol.logs import turn_completed
 from tests.tui.driving import looking_at
 
 
@@ -47,17 +48,7 @@ async def _told_in_pieces() -> AsyncIterator[bytes]:
     pieces = [AssistantTextDelta(turn_index=0, block_index=0, delta=f"{number} ") for number in range(40)]
     payloads: list[Payload] = [QUEUED, STARTED, TurnStarted(turn_index=0, model=None, provider=None), *pieces]
     payloads.append(AssistantTextComplete(turn_index=0, block_index=0, text="".join(piece.delta for piece in pieces)))
-    payloads.append(
-        TurnCompleted(
-            turn_index=0,
-            input_tokens=1,
-            output_tokens=1,
-            cost_micros_usd=0,
-            duration_ms=1,
-            tool_calls=0,
-            stop_reason="end_turn",
-        )
-    )
+    payloads.append(turn_completed())
     for sequence, payload in enumerate([*payloads, FINISHED]):
         yield envelope(sequence, payload.type, encode_payload(payload)) + b"\n"
 

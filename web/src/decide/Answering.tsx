@@ -4,46 +4,46 @@ import { useKeys } from "../parts/keys";
 import { sayFailure } from "../parts/toast";
 import { answer } from "../wire/approvals";
 import type { Answer, Approval, Scope } from "../wire/resources/decisions";
+import { begunOf, goOn, type Mode } from "./begun";
 import { DenyForm } from "./DenyForm";
 import { type Draft, InputEditor } from "./InputEditor";
 import { Offered } from "./Offered";
 import { usePreview } from "./preview";
 import { nextScope, Scopes } from "./Scopes";
 
-type Mode = "look" | "edit" | "deny";
-
 export function Answering(props: {
   of: Approval;
   active: boolean;
-  /** Whether somebody is in the middle of an answer. */
-  onWriting: (writing: boolean) => void;
   /** What had the focus is gone: somebody who has no mouse must find it again. */
   onFocusLost: () => void;
 }) {
   const { of } = props;
-  const [mode, setMode] = useState<Mode>("look");
+  const { mode } = begunOf(of.approval_id).value;
   const [busy, setBusy] = useState(false);
+  // A form takes the focus when somebody opens it, and not when a list brings it back.
+  const opened = useRef(false);
   const turn = (next: Mode) => {
-    setMode(next);
-    props.onWriting(next !== "look");
+    opened.current = true;
+    goOn(of.approval_id, { mode: next });
     if (next === "look") props.onFocusLost();
   };
   const send = async (given: Answer) => {
     setBusy(true);
-    // From here on it is an answer, and no longer something that somebody else could interrupt.
-    props.onWriting(false);
+    goOn(of.approval_id, { sent: true });
     try {
       await answer(of.approval_id, given);
     } catch (failure) {
+      goOn(of.approval_id, { sent: false });
       sayFailure(failure);
     }
     setBusy(false);
     props.onFocusLost();
   };
-  if (mode === "deny") return <DenyForm busy={busy} onBack={() => turn("look")} onSend={send} />;
+  if (mode === "deny")
+    return <DenyForm of={of} busy={busy} focus={opened.current} onBack={() => turn("look")} onSend={send} />;
   if (of.needs_person)
     return <Offered of={of} busy={busy} active={props.active} onDeny={() => turn("deny")} onSend={send} />;
-  return <Approving of={of} mode={mode} active={props.active} busy={busy} onMode={turn} onSend={send} />;
+  return <Approving {...props} mode={mode} busy={busy} focus={opened.current} onMode={turn} onSend={send} />;
 }
 
 function Approving(props: {
@@ -51,14 +51,17 @@ function Approving(props: {
   mode: Mode;
   active: boolean;
   busy: boolean;
+  focus: boolean;
   onMode: (mode: Mode) => void;
   onSend: (given: Answer) => void;
 }) {
   const { of, onMode } = props;
   const editing = props.mode === "edit";
-  const [draft, setDraft] = useState<Draft>({ value: of.input, wrong: "" });
-  const [chosen, setChosen] = useState<Scope>("once");
-  const [comment, setComment] = useState("");
+  const begun = begunOf(of.approval_id).value;
+  const { scope: chosen, comment } = begun;
+  const draft = begun.draft ?? { value: of.input, wrong: "" };
+  const setDraft = (next: Draft) => goOn(of.approval_id, { draft: next });
+  const setChosen = (next: Scope) => goOn(of.approval_id, { scope: next });
   const preview = usePreview(of, editing && draft.wrong === "" ? draft.value : null);
   const scope = preview.grants[chosen].granted ? chosen : "once";
   const editor = useRef<HTMLDivElement>(null);
@@ -74,7 +77,7 @@ function Approving(props: {
     });
   };
   const edit = () => {
-    setDraft({ value: of.input, wrong: "" });
+    goOn(of.approval_id, { draft: null });
     onMode("edit");
   };
   const keyed = (event: KeyboardEvent) => {
@@ -85,7 +88,7 @@ function Approving(props: {
     } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) approve();
   };
   useEffect(() => {
-    if (editing) editor.current?.querySelector("textarea")?.focus();
+    if (editing && props.focus) editor.current?.querySelector("textarea")?.focus();
   }, [editing]);
   useDecisionKeys(props.active && !editing, {
     approve,
@@ -110,7 +113,7 @@ function Approving(props: {
       {editing && (
         <label class="decide-comment">
           A word for the log (optional)
-          <input value={comment} onInput={(event) => setComment(event.currentTarget.value)} />
+          <input value={comment} onInput={(event) => goOn(of.approval_id, { comment: event.currentTarget.value })} />
         </label>
       )}
       <div class="decide-buttons">

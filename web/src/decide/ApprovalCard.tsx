@@ -2,7 +2,7 @@
  * A question to a person: exactly what would happen and why it is asked, then the answer, whoever gave it. It changes by
  * itself when it is answered elsewhere. Keys work on it only while it is `active`.
  */
-import { useId, useRef, useState } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import { Ago } from "../parts/Ago";
 import { nowMs } from "../parts/clock";
 import { Trouble } from "../parts/Trouble";
@@ -12,6 +12,7 @@ import { approval } from "../wire/approvals";
 import type { Approval } from "../wire/resources/decisions";
 import { Answering } from "./Answering";
 import { readAsked } from "./asked";
+import { begunOf } from "./begun";
 import { Seen } from "./Exact";
 import { Verdict } from "./Verdict";
 import { What } from "./What";
@@ -30,7 +31,7 @@ export function ApprovalCard({ approvalId, active = false }: { approvalId: strin
 function Card({ of, active }: { of: Approval; active: boolean }) {
   const id = useId();
   const section = useRef<HTMLElement>(null);
-  const [writing, setWriting] = useState(false);
+  const begun = begunOf(of.approval_id).value;
   const waits = of.status === "pending";
   const asks = question(of);
   return (
@@ -61,9 +62,9 @@ function Card({ of, active }: { of: Approval; active: boolean }) {
       </dl>
       {of.input_redacted && <p class="decide-note">A secret was taken out of what is shown here.</p>}
       {waits ? (
-        <Answering of={of} active={active} onWriting={setWriting} onFocusLost={() => section.current?.focus()} />
+        <Answering of={of} active={active} onFocusLost={() => section.current?.focus()} />
       ) : (
-        <Verdict of={of} lost={writing} />
+        <Verdict of={of} lost={begun.mode !== "look" && !begun.sent} />
       )}
     </section>
   );

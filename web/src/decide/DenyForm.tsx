@@ -1,12 +1,22 @@
 /** No, and why. The agent reads the reason. */
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { Answer } from "../wire/resources/decisions";
+import { useEffect, useRef } from "preact/hooks";
+import type { Answer, Approval } from "../wire/resources/decisions";
+import { begunOf, goOn } from "./begun";
 
-export function DenyForm(props: { busy: boolean; onBack: () => void; onSend: (given: Answer) => void }) {
-  const [reason, setReason] = useState("");
-  const [stop, setStop] = useState(false);
+export function DenyForm(props: {
+  of: Approval;
+  busy: boolean;
+  /** Whether it takes the focus when it comes. */
+  focus: boolean;
+  onBack: () => void;
+  onSend: (given: Answer) => void;
+}) {
+  const id = props.of.approval_id;
+  const { reason, stop } = begunOf(id).value;
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    if (props.focus) field.current?.focus();
+  }, []);
   const send = (event: Event) => {
     event.preventDefault();
     props.onSend({ decision: "denied", comment: reason.trim(), stop });
@@ -27,12 +37,12 @@ export function DenyForm(props: { busy: boolean; onBack: () => void; onSend: (gi
           ref={field}
           rows={2}
           value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
+          onInput={(event) => goOn(id, { reason: event.currentTarget.value })}
           onKeyDown={keyed}
         />
       </label>
       <label class="decide-check">
-        <input type="checkbox" checked={stop} onChange={(event) => setStop(event.currentTarget.checked)} />
+        <input type="checkbox" checked={stop} onChange={(event) => goOn(id, { stop: event.currentTarget.checked })} />
         Stop the run as well
       </label>
       <div class="decide-buttons">

@@ -1,5 +1,5 @@
 /** The input of a call, to be changed before it is allowed: field by field, or as JSON. */
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { type Fields, isFields } from "./asked";
 
 export interface Draft {
@@ -11,6 +11,10 @@ export interface Draft {
 export function InputEditor({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) => void }) {
   const [asJson, setAsJson] = useState(false);
   const [wrongs, setWrongs] = useState<Readonly<Record<string, string>>>({});
+  useEffect(() => {
+    // An editor that comes back shows the last value that was right.
+    if (draft.wrong !== "") onDraft({ value: draft.value, wrong: "" });
+  }, []);
   const change = (name: string, value: unknown, wrong: string) => {
     const all = { ...wrongs, [name]: wrong };
     setWrongs(all);
@@ -79,15 +83,7 @@ function OneField(props: { name: string; value: unknown; onValue: (value: unknow
         {name}
         {!isText && <span class="decide-soft"> (JSON)</span>}
       </label>
-      <textarea
-        id={id}
-        class="decide-typed"
-        rows={rowsOf(typed)}
-        spellcheck={false}
-        autocomplete="off"
-        value={typed}
-        onInput={(event) => change(event.currentTarget.value)}
-      />
+      <Typed id={id} text={typed} onText={change} />
     </div>
   );
 }
@@ -103,16 +99,22 @@ function JsonField(props: { label: string; value: Fields; onDraft: (draft: Draft
   return (
     <div class="decide-field">
       <label for={id}>{props.label}</label>
-      <textarea
-        id={id}
-        class="decide-typed"
-        rows={rowsOf(typed)}
-        spellcheck={false}
-        autocomplete="off"
-        value={typed}
-        onInput={(event) => change(event.currentTarget.value)}
-      />
+      <Typed id={id} text={typed} onText={change} />
     </div>
+  );
+}
+
+function Typed(props: { id: string; text: string; onText: (text: string) => void }) {
+  return (
+    <textarea
+      id={props.id}
+      class="decide-typed"
+      rows={rowsOf(props.text)}
+      spellcheck={false}
+      autocomplete="off"
+      value={props.text}
+      onInput={(event) => props.onText(event.currentTarget.value)}
+    />
   );
 }
 

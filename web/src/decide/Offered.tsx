@@ -1,8 +1,9 @@
 /** A question that wants an answer rather than a yes: one of some choices, a text, or whole fields. */
-import { useId, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { useKeys } from "../parts/keys";
 import type { Answer, Approval } from "../wire/resources/decisions";
 import { readOffer } from "./asked";
+import { begunOf, goOn } from "./begun";
 import { Seen } from "./Exact";
 import { type Draft, InputEditor } from "./InputEditor";
 
@@ -16,8 +17,10 @@ export function Offered(props: {
   const { of } = props;
   const offer = readOffer(of);
   const name = useId();
-  const [value, setValue] = useState(offer.value);
-  const [draft, setDraft] = useState<Draft | null>(null);
+  const { draft, value: said } = begunOf(of.approval_id).value;
+  const value = said ?? offer.value;
+  const setValue = (next: string) => goOn(of.approval_id, { value: next });
+  const setDraft = (next: Draft) => goOn(of.approval_id, { draft: next });
   useKeys(
     props.active ? [{ keys: "n", about: "Do not answer the marked question", group: "Decide", act: props.onDeny }] : [],
     [props.active],
