@@ -9,7 +9,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON := $(BIN)/python
 SETUP := $(VENV)/.ready
-BROWSER := tests/browser/node_modules/.ready
 
 .PHONY: help
 help: ## Say what can be made
@@ -32,16 +31,12 @@ run: $(SETUP) console ## Start the gateway, its console and a demonstration
 	@$(BIN)/runwire up --demo
 
 .PHONY: test
-test: $(SETUP) $(BROWSER) console ## Run the tests
+test: $(SETUP) console ## Run the tests
 	@scripts/chromium
 	@scripts/bubblewrap
 	@scripts/agents
 	@npm test --prefix web --silent
 	@$(PYTHON) -m pytest --numprocesses 3 --dist loadfile
-
-$(BROWSER): tests/browser/package.json tests/browser/package-lock.json
-	@cd tests/browser && npm ci --no-audit --no-fund
-	@touch $@
 
 .PHONY: agents
 agents: ## Install the real agents that the tests talk to
@@ -84,5 +79,5 @@ lock: ## Resolve the dependencies anew and pin them
 
 .PHONY: clean
 clean: ## Remove everything that the other targets made
-	@rm -rf $(VENV) .agents web/node_modules src/runwire/console tests/browser/node_modules bench/.cache dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .agents web/node_modules src/runwire/console bench/.cache dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

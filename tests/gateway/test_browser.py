@@ -2,34 +2,35 @@
 
 import asyncio
 import json
-import os
-import shutil
-import signal
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from tests.console.browsing import chromium
 from tests.gateway.serving import V1, free_port, serving
 from tests.patience import PATIENCE_S
 from tests.spec import spec
 
-BROWSER = Path(__file__).resolve().parents[1] / "browser"
+FOLLOW = """path => {
+  const source = new EventSource(path);
+  source.onmessage = event => tell({ kind: "message", id: event.lastEventId, data: event.data });
+  source.addEventListener("synced", event => tell({ kind: "synced", id: event.lastEventId, data: event.data }));
+  source.onerror = () => tell({ kind: source.readyState === EventSource.CLOSED ? "closed" : "lost" });
+}"""
 
 
 class Told:
     """What the browser says it was told."""
 
-    def __init__(self, lines: asyncio.StreamReader) -> None:
-        self._lines = lines
+    def __init__(self) -> None:
+        self.facts: asyncio.Queue[dict[str, str]] = asyncio.Queue()
         self.messages: list[dict[str, str]] = []
 
     async def until(self, kind: str) -> dict[str, str]:
         """Listen up to the next fact of a kind."""
         while True:
             async with asyncio.timeout(PATIENCE_S):
-                line = await self._lines.readline()
-            assert line, "the browser has ended"
-            fact: dict[str, str] = json.loads(line)
+                fact = await self.facts.get()
             if fact["kind"] == "message":
                 self.messages.append(fact)
             if fact["kind"] == kind:
@@ -44,33 +45,15 @@ class Told:
 @asynccontextmanager
 async def browser(port: int, token: str) -> AsyncGenerator[Told]:
     """A page of the gateway that follows `run_1`."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    found = next((path for name in names if (path := shutil.which(name))), None)
-    assert found is not None, "there is no Chromium; `make test` installs one"
-    process = await asyncio.create_subprocess_exec(
-        *(
-            "node",
-            "eventsource.mjs",
-            found,
-            f"http://127.0.0.1:{port}",
-            f"{V1}/runs/run_1/events?after_sequence=-1",
-            token,
-        ),
-        cwd=BROWSER,
-        stdout=asyncio.subprocess.PIPE,
-        limit=1 << 24,
-        start_new_session=True,
-    )
-    try:
-        assert process.stdout is not None
-        yield Told(process.stdout)
-        async with asyncio.timeout(PATIENCE_S):
-            assert await process.wait() == 0
-    finally:
-        # The browser is a child of the script, and would hold the pipe open without it.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+    told = Told()
+    async with chromium() as opened:
+        context = await opened.new_context(extra_http_headers={"authorization": f"Bearer {token}"})
+        page = await context.new_page()
+        await page.expose_function("tell", told.facts.put_nowait)
+        # A page of the gateway itself, so that the stream is of the same origin.
+        await page.goto(f"http://127.0.0.1:{port}/healthz")
+        await page.evaluate(FOLLOW, f"{V1}/runs/run_1/events?after_sequence=-1")
+        yield told
 
 
 @spec("SSE-2", "SSE-6", "SSE-9", "CUR-2")
