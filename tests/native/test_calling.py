@@ -52,13 +52,33 @@ async def test_readers_run_together(player: Player) -> None:
     assert [one.parts for one in acted.told] == [(Text("a"),), (Text("b"),), (Text("c"),)]
 
 
-async def test_writers_run_one_after_another_in_order(player: Player) -> None:
-    meeting = Meeting(1)
-    batch, host = calling(player, Probe(name="write", effects=WRITES, doing=meeting))
+async def test_writers_run_one_after_another_in_order_whoever_was_allowed_first(player: Player) -> None:
+    order: list[str] = []
+    allowed: set[object] = set()
+    others = asyncio.Event()
+
+    async def decide(ask: ToolAsk) -> Verdict:
+        allowed.add(ask.input["word"])
+        if allowed == {"a", "b", "c"}:
+            others.set()
+        if ask.input["word"] == "a":
+            await others.wait()
+        return Go(ask.input, None)
+
+    async def write(given: ProbeInput, _: ToolContext) -> ToolResult:
+        order.append(f"+{given.word}")
+        # Long enough for anybody who does not wait.
+        rest = 20
+        while rest := rest - 1:
+            await asyncio.sleep(0)
+        order.append(f"-{given.word}")
+        return ToolResult(summary=given.word, output=given.word)
+
+    batch, host = calling(player, Probe(name="write", effects=WRITES, doing=write), decide=decide)
 
     await batch.act([call("write", word) for word in "abc"], 0)
 
-    assert meeting.order == ["+a", "-a", "+b", "-b", "+c", "-c"]
+    assert order == ["+a", "-a", "+b", "-b", "+c", "-c"]
     assert [ask.tool_call_id for ask in host.asked] == ["call_write_a", "call_write_b", "call_write_c"]
 
 

@@ -106,6 +106,23 @@ async def test_a_holder_that_does_not_answer_leaves_the_cancel_standing(house: H
     house.cancelling._patience_s = 0.05
     cancelled = await house.cancelling.cancel(run_id, by="anna")
     assert not cancelled.settled
+    assert not (await house.cancelling.cancel(run_id, by="bert", reason="me too")).settled
     entry = await house.journal.reader.query(lambda db: find_entry(db, run_id))
     assert entry is not None
-    assert entry.cancel_by == "anna"
+    assert (entry.cancel_by, entry.cancel_reason) == ("anna", "")
+
+
+async def test_a_cancel_reaches_children_whoever_holds_them_or_the_run(house: House) -> None:
+    run_id = await house.run("parent", experimental=["run.child_*"])
+    await taken_by(house, run_id, "worker_elsewhere")
+    info = await house.journal.reader.run(run_id)
+    task = await house.tasks.get(info.birth.task_id or "")
+    born = [await house.starter.child(info, task, agent="native", prompt=part) for part in ("one", "two")]
+    held, waiting = (child.birth.run_id for child in born)
+    await taken_by(house, held, "worker_far_away")
+    await house.cancelling.ask(run_id, by="anna", reason="enough")
+    entry = await house.journal.reader.query(lambda db: find_entry(db, held))
+    assert entry is not None
+    assert (entry.cancel_by, entry.cancel_reason) == ("anna", "enough")
+    async with at_work(house.worker(done)):
+        assert (await house.end(waiting)).story.run.status == "cancelled"

@@ -15,10 +15,11 @@ from runwire.protocol.events.gap import GapRunDisconnected
 from runwire.protocol.events.run import RunCheckpointSaved, RunStarted
 from runwire.protocol.events.tool import ToolFailed
 from runwire.protocol.events.turn import TurnFailed, TurnStarted
-from runwire.runs.claiming import Claiming, Target
+from runwire.runs.claiming import Claiming, Loss, Target, loss_of
+from runwire.runs.errors import ClaimLost
 from runwire.runs.recovering import HAD_NOT_BEGUN, MAY_HAVE_HAPPENED
-from runwire.runs.rows.queue import find_entry
-from runwire.runs.rows.workers import WorkerRow, find_worker
+from runwire.runs.rows.queue import find_entry, give_back
+from runwire.runs.rows.workers import WorkerRow, find_worker, renew
 from tests.patience import PATIENCE_S
 from tests.runs.house import House, ask, at_work, begun
 
@@ -207,3 +208,46 @@ async def test_the_row_of_a_claim_that_was_refused_is_untouched(house: House) ->
     assert await house.journal.reader.query(lambda db: find_entry(db, run_id)) == before
     assert await house.journal.reader.query(lambda db: find_worker(db, "worker_b")) is None
     assert (await house.types(run_id)).count(RunStarted.type) == 1
+
+
+async def refused(house: House, target: Target, loss: Loss) -> None:
+    """See to it that a worker that wants to take a run over does not get it, and that its attempt leaves no trace."""
+    row = WorkerRow("worker_eager", 1, "elsewhere", 0, FAR_NS)
+    claiming = Claiming(target, loss, house.ground.clock.now_ns(), row)
+    before, log = (
+        await house.journal.reader.query(lambda db: find_entry(db, target.run_id)),
+        await house.log(target.run_id),
+    )
+    with pytest.raises(ClaimLost):
+        await house.journal.claim(target.run_id, claiming.tell, also=claiming.also)
+    assert await house.journal.reader.query(lambda db: find_entry(db, target.run_id)) == before
+    assert await house.log(target.run_id) == log
+
+
+async def test_a_worker_that_was_late_and_renews_its_lease_in_time_keeps_its_run(house: House) -> None:
+    run_id = await house.run()
+    generation = await taken_by(house, run_id, "worker_late", until_ns=1)
+    loss = await loss_of(house.ground, run_id)
+    await house.journal.write(lambda db: renew(db, WorkerRow("worker_late", 1, "elsewhere", 0, FAR_NS)))
+    await refused(house, Target(run_id, "worker_late", generation), loss)
+    await house.journal.append(run_id, RunCheckpointSaved(checkpoint_id="mine"), lease=generation)
+
+
+async def test_the_loss_of_one_stay_does_not_end_the_next_stay_with_the_same_worker(house: House) -> None:
+    run_id = await house.run()
+    first = await taken_by(house, run_id, "worker_a")
+    await house.journal.write(lambda db: give_back(db, run_id, first))
+    second = await taken_by(house, run_id, "worker_a")
+    await refused(house, Target(run_id, "worker_a", first, died=True), await loss_of(house.ground, run_id))
+    await house.journal.append(run_id, RunCheckpointSaved(checkpoint_id="mine"), lease=second)
+
+
+async def test_what_a_late_worker_told_after_the_look_is_not_left_open(house: House) -> None:
+    run_id = await house.run()
+    generation = await taken_by(house, run_id, "worker_late", until_ns=1)
+    loss = await loss_of(house.ground, run_id)
+    await house.journal.append_all(run_id, begun(ask("call_since")), lease=generation)
+    await refused(house, Target(run_id, "worker_late", generation), loss)
+    async with at_work(house.worker(done)):
+        await house.end(run_id)
+    assert (await house.types(run_id))[-4:] == ["gap.run_disconnected", "tool.failed", "run.started", "run.finished"]

@@ -211,8 +211,16 @@ async def test_a_branch_is_a_task_of_its_own_and_a_living_parent_is_told(house: 
         await house.end(branch.birth.run_id)
     later = await house.starter.branch(branch.birth.run_id)
     assert (await house.tasks.get(later.birth.task_id or "")).inherited_cost_micros_usd == 200
-    async with at_work(house.worker(done)):
+    counted: list[tuple[int, int]] = []
+
+    async def looks(host: RunHost) -> Ended:
+        counted.append((host.facts.spent_before_micros_usd, host.spent()))
+        return Finished()
+
+    async with at_work(house.worker(looks)):
         await house.end(later.birth.run_id)
+    # The ceiling is one for all of them, so a branch begins with what was spent before it.
+    assert counted == [(200, 200)]
 
 
 async def test_what_a_run_did_not_hear_is_said_to_the_one_that_takes_it_up(house: House) -> None:

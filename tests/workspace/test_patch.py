@@ -74,6 +74,18 @@ def test_several_files_are_one_patch() -> None:
     assert apply(invert(both), {"a": FileState(b"2\n"), "b": FileState(b"x")}) == {"a": FileState(b"1\n"), "b": None}
 
 
+def test_files_are_taken_back_in_the_opposite_order() -> None:
+    moved, made = FileState(b"old\n"), FileState(b"new\n")
+    both = diff(moved, moved, "b", renamed_from="a").body + diff(None, made, "a").body
+    assert apply(both, {"a": moved, "b": None}) == {"a": made, "b": moved}
+    assert apply(invert(both), {"a": made, "b": moved}) == {"a": moved, "b": None}
+
+
+def test_turned_round_it_reads_as_if_it_had_been_made_that_way() -> None:
+    before, after = FileState(b"1\n2\n3\n4"), FileState(b"1\nII\n3\nIV\n")
+    assert invert(diff(before, after, "f").body) == diff(after, before, "f").body
+
+
 PLAIN = diff(FileState(b"1\n2\n"), FileState(b"1\n3\n"), "f").body
 BINARY = diff(FileState(b"\0"), FileState(b"\0\0"), "f").body
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from runwire.workspace import snapshot
 from runwire.workspace.changes import FileChange, FileState
 from runwire.workspace.errors import WorkspaceInvalid
+from runwire.workspace.root import TEMP_PREFIX
 from runwire.workspace.snapshot import BODY_LIMIT_BYTES, Shadow, Unpatchable
 from tests.workspace.commands import NOBODY
 from tests.workspace.conftest import Ground
@@ -341,3 +342,23 @@ def _clear(folder: Path) -> None:
 
 def _everything(folder: Path) -> dict[str, tuple[bytes, int]]:
     return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
+
+
+async def test_a_change_that_the_clock_of_the_file_system_does_not_show_is_seen(
+    workspace: Path, shadow: Shadow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A clock that ticks so slowly that two writes of one length leave the same times.
+    monkeypatch.setattr(snapshot, "_TICK_NS", 3_600_000_000_000)
+    monkeypatch.setattr(snapshot, "_signature", lambda status: (status.st_mode, status.st_size, 0, 0, status.st_ino))
+    (workspace / "a").write_bytes(b"one")
+    before = await shadow.take()
+    (workspace / "a").write_bytes(b"two")
+    assert await since(shadow, before) == {"a": FileChange("a", FileState(b"one"), FileState(b"two"))}
+
+
+async def test_copies_of_ours_that_wait_to_take_a_files_place_are_passed_over(workspace: Path, shadow: Shadow) -> None:
+    (workspace / "sub").mkdir()
+    before = await shadow.take()
+    for folder in (workspace, workspace / "sub"):
+        (folder / f"{TEMP_PREFIX}batch_1-0").write_bytes(b"new bytes")
+    assert await since(shadow, before) == {}

@@ -68,8 +68,13 @@ class Lease:
         self._until_s = max(self._until_s, began_s + self._lease_s)
 
     def young(self) -> bool:
-        """Whether the row that is stored holds for so long that the next heartbeat is early enough to renew it."""
-        return self._kept and asyncio.get_running_loop().time() < self._until_s - self._lease_s / 2
+        """Whether the row that is stored holds for so long, by both clocks, that the next heartbeat renews it early enough."""
+        half_s = self._lease_s / 2
+        return (
+            self._kept
+            and self._clock.now_ns() < self._until_ns - int(half_s * _NS)
+            and asyncio.get_running_loop().time() < self._until_s - half_s
+        )
 
     def alive(self) -> bool:
         """Whether the runs are still ours, by the machine's clock and by one that nobody sets."""

@@ -156,12 +156,14 @@ class Supervisor:
             return Failed("agent_unavailable", missing)
         working = asyncio.get_running_loop().create_task(_outcome(executor, host, self._children))
         host.execute(working)
+        # Waited for and not awaited: one that was cancelled at its very last step would pass for a cancellation of ours.
         try:
-            return await asyncio.shield(working)
+            await asyncio.wait([working])
         except asyncio.CancelledError:
             working.cancel()
             await asyncio.wait([working], timeout=_CLEAN_UP_S)
             raise
+        return Stopped(host.stopping.why or "closing") if working.cancelled() else working.result()
 
     async def _conclude(self, host: Host, outcome: Outcome) -> None:
         """End the stay as it has to be: with the run's end, or so that another worker goes on."""

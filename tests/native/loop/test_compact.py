@@ -9,12 +9,14 @@ from runwire.native.loop.state import Assistant, Call, Image, Message, State, Te
 FIRST = User((Text("do it"),))
 
 
-def exchange(at: int, size: int = 10) -> tuple[Message, ...]:
-    return Assistant((Call(f"c{at}", "t", {}),)), Told(f"c{at}", (Text("x" * size),))
+def exchange(at: int, size: int = 10, calls: int = 1) -> tuple[Message, ...]:
+    ids = [f"c{at}_{number}" for number in range(calls)]
+    asking = Assistant(tuple(Call(call_id, "t", {}) for call_id in ids))
+    return asking, *(Told(call_id, (Text("x" * size),)) for call_id in ids)
 
 
-def conversation(length: int, size: int = 10) -> tuple[Message, ...]:
-    return (FIRST, *(message for at in range(length) for message in exchange(at, size)))
+def conversation(length: int, size: int = 10, calls: int = 1) -> tuple[Message, ...]:
+    return (FIRST, *(message for at in range(length) for message in exchange(at, size, calls)))
 
 
 @given(st.integers(0, 9))
@@ -40,16 +42,16 @@ def test_there_must_be_something_to_cut() -> None:
     assert not compact.possible(State(messages=conversation(9), compacted=True))
 
 
-@given(st.integers(1, 40), st.integers(100, 3_000))
-def test_the_question_for_a_summary_fits_or_is_as_short_as_it_gets(length: int, window: int) -> None:
-    asked = compact.request(conversation(length, size=9_000), window)
+@given(st.integers(1, 40), st.integers(100, 3_000), st.integers(1, 3))
+def test_the_question_for_a_summary_fits_or_is_as_short_as_it_gets(length: int, window: int, at_once: int) -> None:
+    asked = compact.request(conversation(length, size=9_000, calls=at_once), window)
 
     assert asked[0] == FIRST
     calls = {
         part.call_id for one in asked if isinstance(one, Assistant) for part in one.parts if isinstance(part, Call)
     }
     assert {one.call_id for one in asked if isinstance(one, Told)} == calls
-    assert compact.estimate(asked[:-1]) <= 0.8 * window or len(calls) <= 1
+    assert compact.estimate(asked[:-1]) <= 0.8 * window or len(calls) <= at_once
 
 
 def test_pictures_and_arguments_take_room_too() -> None:

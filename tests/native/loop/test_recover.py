@@ -17,7 +17,7 @@ from runwire.protocol.catalogue import TERMINAL
 from runwire.protocol.events.approval import ApprovalRequested, ApprovalResolved
 from runwire.protocol.events.gap import GapRunDisconnected
 from runwire.protocol.events.run import RunQueued, RunResumedFromEvent, RunStarted
-from runwire.protocol.events.tool import ToolFailed, ToolInvoked
+from runwire.protocol.events.tool import ToolCompleted, ToolFailed, ToolInvoked
 from runwire.protocol.events.turn import TurnCompleted, TurnFailed, TurnStarted
 from runwire.protocol.payload import Payload
 from runwire.testing.host import Decide, FakeHost, allow
@@ -299,6 +299,34 @@ async def test_a_call_that_nobody_settled_is_settled_before_the_run_goes_on(play
     (failed,) = [payload for payload in played.host.payloads if isinstance(payload, ToolFailed)]
     assert failed.code == "interrupted"
     assert played.breaches() == []
+
+
+async def test_of_calls_at_once_only_those_that_nobody_settled_are_settled(player: Player) -> None:
+    first, _ = await whole(player, "tools")
+    invoked = [one for one in await first.host.past() if isinstance(one.payload, ToolInvoked)][:2]
+    over = next(one for one in await first.host.past() if isinstance(one.payload, ToolCompleted))
+    assert isinstance(over.payload, ToolCompleted)
+
+    left = unsettled([*invoked, over], first.host.facts.run_id)
+
+    calls = {one.payload.tool_call_id for one in invoked if isinstance(one.payload, ToolInvoked)}
+    assert {one.tool_call_id for one in left} == calls - {over.payload.tool_call_id}
+    assert len(left) == 1
+
+
+async def test_what_a_run_did_behind_the_place_where_another_takes_it_up_does_not_count(player: Player) -> None:
+    first, _ = await whole(player, "tools")
+    past = list(await first.host.past())
+    cut = next(one.sequence for one in past if isinstance(one.payload, TurnCompleted))
+    before = first.host.facts.run_id
+    resumed = RunResumedFromEvent(from_run_id=before, from_sequence=cut, prior_cost_micros_usd=0)
+    later = Past("run_2", 0, "evt_x", 0, resumed)
+
+    state = recover([*past, later], first.loop.rules, bodies(first.host, past))
+
+    assert state == recover([*(one for one in past if one.sequence <= cut), later], first.loop.rules, {})
+    assert state.answered == 1
+    assert state.phase != "over"
 
 
 async def test_a_conversation_that_ends_with_the_models_own_words_is_nudged_on(player: Player) -> None:

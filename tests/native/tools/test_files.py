@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from runwire.host import ToolInputInvalid
-from runwire.native.tools.file_read import KEPT_FROM_BYTES, LINES_MAX
+from runwire.native.tools.file_read import KEPT_FROM_BYTES, LINES_MAX, SHOWN_MAX_BYTES
 from runwire.protocol.events.edit import EditProposed, MultiEditApplied
 from runwire.protocol.events.file import FileReadCompleted, FileWriteProposed
 from runwire.testing.host import FakeHost
@@ -42,6 +42,13 @@ async def test_no_more_lines_are_shown_than_a_model_can_use(ready: Bench) -> Non
     put(ready, "many.txt", b"l\n" * (LINES_MAX + 5))
     result = await ready.call("file_read", {"path": "many.txt"})
     assert result.output.endswith(f"l\n[lines 1 to {LINES_MAX} of {LINES_MAX + 5}]")
+
+
+async def test_a_line_that_is_too_long_is_cut_between_two_characters(ready: Bench) -> None:
+    put(ready, "line.txt", ("xy" + "€" * SHOWN_MAX_BYTES).encode())
+    shown, _, note = (await ready.call("file_read", {"path": "line.txt"})).output.partition("\n")
+    assert note == "[lines 1 to 1 of 1]"
+    assert shown == "xy" + "€" * ((SHOWN_MAX_BYTES - 2) // 3)
 
 
 @pytest.mark.parametrize(

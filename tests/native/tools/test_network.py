@@ -140,7 +140,10 @@ async def test_a_redirect_is_checked_like_a_first_request(workspace: Path, data:
         assert (
             await made.call("web_fetch", {"url": web.url("/away?to=file:///etc/passwd", "good.test")})
         ).outcome == "failed"
-    assert [asked[1] for asked in web.asked] == ["/away", "/page", "/away", "/away"]
+        named = web.url("/page", "someone:word@good.test")
+        refused = await made.call("web_fetch", {"url": web.url(f"/away?to={named}", "good.test")})
+        assert (refused.outcome, refused.code) == ("failed", "invalid_input")
+    assert [asked[1] for asked in web.asked] == ["/away", "/page", "/away", "/away", "/away"]
 
 
 async def test_what_proves_who_asks_is_not_sent_to_another_origin(allowed: Bench, web: Web) -> None:
@@ -159,6 +162,7 @@ async def test_what_proves_who_asks_is_not_sent_to_another_origin(allowed: Bench
 
 async def test_redirects_come_to_an_end(allowed: Bench, web: Web) -> None:
     assert (await allowed.call("web_fetch", {"url": web.url("/loop")})).code == "too_many_redirects"
+    assert len(web.asked) == 1 + ToolSettings().redirects_max
 
 
 async def test_a_name_that_changes_its_address_is_asked_for_once(workspace: Path, data: Path, web: Web) -> None:

@@ -181,6 +181,16 @@ async def test_no_rights_are_left_and_none_can_be_gained(ground: Ground, sandbox
     assert {int(value, 16) for value in values.values()} == {0}
 
 
+async def test_a_command_has_a_session_of_its_own_and_no_terminal_of_ours_to_type_into(
+    ground: Ground, sandbox: Sandbox
+) -> None:
+    # A session whose leader is outside has no number inside.
+    done = await attempt("cut -d' ' -f6,7 /proc/self/stat", ground, sandbox)
+    session, terminal = map(int, done.stdout.split())
+    assert session > 0
+    assert terminal == 0
+
+
 def _connecting(address: str, family: str = "AF_INET") -> str:
     return f'python3 -c "import socket; s = socket.socket(socket.{family}); s.settimeout(3); s.connect({address}); print(1)"'
 
