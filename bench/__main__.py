@@ -1,7 +1,7 @@
 """`python -m bench [PATH…] [--quick]`: measure ours, the limit and the rival in one run and write the table.
 
-Paths: append, growth, replay (with disk), fanout, paced, agno, redaction, start, runs, normalise; all when none is named. `--quick` shortens every sample to
-a look, for development: its figures are no evidence.
+Paths: append, growth, replay (with disk), fanout, paced, agno, redaction, start, runs, normalise, console; all when none is
+named. `--quick` shortens every sample to a look, for development: its figures are no evidence.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from bench.machine import describe, share_out
 from bench.report import Failure, Report, write
 
 HERE = Path(__file__).resolve().parent
-PATHS = ("append", "growth", "replay", "fanout", "paced", "agno", "redaction", "start", "runs", "normalise")
+PATHS = ("append", "growth", "replay", "fanout", "paced", "agno", "redaction", "start", "runs", "normalise", "console")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -50,6 +50,11 @@ def grow(server: Server, run_id: str, events: int) -> None:
     _post(server, f"/bench/grow?run={run_id}&events={events}")
 
 
+def produce(server: Server, run_id: str, events: int, rate: float) -> None:
+    """Have so many events appended to a run, so many a second, and the run ended; returns at once."""
+    _post(server, produce_path(run_id, events, rate, 1))
+
+
 def _post(server: Server, path: str) -> dict[str, object]:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     try:

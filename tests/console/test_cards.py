@@ -69,8 +69,7 @@ async def every_kind(working: Working, visitor: Visitor) -> AsyncIterator[Page]:
 
 async def test_every_kind_of_tool_has_a_card_of_its_own(every_kind: Page, working: Working) -> None:
     page = every_kind
-    await page.keyboard.press("g")
-    await page.keyboard.press("g")
+    await page.keyboard.type("gg")
     shell = await opened(page, "shell_exec")
     await expect(shell).to_contain_text("exit 3")
     await expect(shell.get_by_role("region", name=re.compile("^Output of"))).to_have_text("red plain\n")
@@ -96,14 +95,12 @@ async def test_what_is_to_be_done_stays_in_sight(every_kind: Page) -> None:
     panel = every_kind.get_by_role("region", name="To do", exact=True)
     await expect(panel).to_contain_text("1 of 2 done")
     await expect(panel.get_by_role("listitem")).to_have_text([re.compile("Look around"), re.compile("Change it")])
-    for key in ("g", "g"):
-        await every_kind.keyboard.press(key)
+    await every_kind.keyboard.type("gg")
     await expect(panel).to_be_in_viewport()
 
 
 async def test_thinking_is_hidden_until_it_is_wanted(every_kind: Page) -> None:
-    for key in ("g", "g"):
-        await every_kind.keyboard.press(key)
+    await every_kind.keyboard.type("gg")
     await expect(card(every_kind, "Todo")).to_be_visible()
     await expect(card(every_kind, "Thinking")).to_have_count(0)
     await every_kind.get_by_label("Thinking").check()

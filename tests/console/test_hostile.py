@@ -105,8 +105,7 @@ async def test_no_card_takes_what_agents_write_for_more_than_text(watched: Visit
     await page.get_by_label("Thinking").check()
     await expect(page.get_by_role("button", name="Approve")).to_be_visible()
     rows = page.get_by_role("feed", name="Timeline").get_by_role("article")
-    for key in ("g", "g"):
-        await page.keyboard.press(key)
+    await page.keyboard.type("gg")
     await expect(rows.first).to_be_in_viewport()
     total = int(await rows.first.get_attribute("aria-setsize") or 0)
     assert total > 10

@@ -1,0 +1,98 @@
+"""The console in a real browser: how soon a long run can be used, how busy many live ones keep it, how much it loads.
+
+The gateway is the product's own, with the benchmark's producer beside it. A run counts as opened when its last event is in
+sight and a key is answered. Busy is the share of the time in which the page's main thread had something to do, as the
+browser itself counts it. A browser takes more than one core, so the client's core is not kept apart here.
+"""
+
+import asyncio
+import re
+import time
+
+from playwright.async_api import CDPSession, expect
+
+from bench import ours_server
+from bench.context import Context
+from bench.figures import Row, check_value, figure, say
+from bench.processes import Server
+from runwire.gateway.services import BUILT
+from tests.console.browsing import Visitor, chromium
+
+_LIVE_RUNS = 50
+_RATE = 20.0
+
+
+def measure(context: Context) -> list[Row]:
+    """Rows for opening a long run, for many live ones, and for the scripts that are loaded first."""
+    if not context.measure_ours:
+        return []
+    opening: list[float] = []
+    busy: list[float] = []
+    for repetition in range(context.repetitions):
+        with context.scratch() as scratch, ours_server.running(context, scratch) as server:
+            opening.append(asyncio.run(_opening(server, context.pick(100_000, 20_000))))
+            busy.append(asyncio.run(_watching(server, context.pick(10, 3))))
+        say(f"  console {repetition + 1}/{context.repetitions}: {opening[-1]:.2f} s, {busy[-1]:.0f} % busy")
+    return [_opened(context, opening), _watched(busy), _loaded()]
+
+
+def _opened(context: Context, seconds: list[float]) -> Row:
+    mine = figure("last event in sight, a key answered", seconds)
+    events = f"{context.pick(100_000, 20_000):,}"
+    check = check_value("seconds", mine.median if mine else None, "<=", 3.0, "s")
+    return Row("console", f"a run of {events} events opened", "s", mine, checks=(check,))
+
+
+def _watched(shares: list[float]) -> Row:
+    mine = figure("main thread busy", shares)
+    check = check_value("busy", mine.median if mine else None, "<=", 60.0, "%")
+    return Row("console", f"{_LIVE_RUNS} live runs, {_RATE:.0f} events/s each", "%", mine, checks=(check,))
+
+
+def _loaded() -> Row:
+    """Everything there is, though no page loads all of it."""
+    size = sum(path.stat().st_size for path in BUILT.glob("assets/*.js.gz")) / 1000
+    return Row(
+        "console",
+        "scripts of all pages, gzip",
+        "KB",
+        figure("bytes", [size]),
+        checks=(check_value("bytes", size, "<=", 250.0, "KB"),),
+    )
+
+
+async def _opening(server: Server, events: int) -> float:
+    run_id = ours_server.new_run(server)
+    ours_server.grow(server, run_id, events)
+    async with chromium() as browser:
+        visitor = Visitor(await browser.new_context(), f"http://127.0.0.1:{server.port}", ours_server.TOKEN)
+        await (await visitor.open()).close()
+        page = await visitor.context.new_page()
+        started = time.perf_counter()
+        await page.goto(f"{visitor.origin}/#/runs/{run_id}")
+        await expect(page.get_by_text(re.compile(rf"Event {events} of {events}$"))).to_be_visible()
+        await page.get_by_role("article").last.wait_for()
+        await page.keyboard.press("?")
+        await page.get_by_role("dialog").wait_for()
+        return time.perf_counter() - started
+
+
+async def _watching(server: Server, seconds: int) -> float:
+    async with chromium() as browser:
+        visitor = Visitor(await browser.new_context(), f"http://127.0.0.1:{server.port}", ours_server.TOKEN)
+        page = await visitor.open()
+        for _ in range(_LIVE_RUNS):
+            run_id = ours_server.new_run(server)
+            ours_server.produce(server, run_id, round(_RATE * (seconds + 10)), _RATE)
+        await expect(page.get_by_role("listitem")).to_have_count(_LIVE_RUNS + 1)
+        session = await visitor.context.new_cdp_session(page)
+        await session.send("Performance.enable")
+        before, began = await _worked(session), time.perf_counter()
+        await asyncio.sleep(seconds)
+        return 100 * (await _worked(session) - before) / (time.perf_counter() - began)
+
+
+async def _worked(session: CDPSession) -> float:
+    """How many seconds the main thread has worked since somebody began to count."""
+    metrics = {one["name"]: one["value"] for one in (await session.send("Performance.getMetrics"))["metrics"]}
+    return float(metrics["TaskDuration"])
