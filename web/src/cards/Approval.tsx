@@ -25,7 +25,7 @@ export function ApprovalBlock(props: CardProps<Approval>) {
       preview={comment !== "" && <p class="card-comment">{comment}</p>}
       body={() =>
         state === "pending" ? (
-          <ApprovalCard approvalId={approvalId} />
+          <ApprovalCard approvalId={approvalId} active={props.active ?? false} />
         ) : (
           <>
             {comment !== "" && <p class="card-comment">{comment}</p>}

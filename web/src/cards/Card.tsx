@@ -17,8 +17,14 @@ import "./cards.css";
 
 export class Card extends Component<CardProps> {
   override shouldComponentUpdate(next: CardProps): boolean {
-    const { block, revision, runId, onRaw } = this.props;
-    return next.block !== block || next.revision !== revision || next.runId !== runId || next.onRaw !== onRaw;
+    const { block, revision, runId, active, onRaw } = this.props;
+    return (
+      next.block !== block ||
+      next.revision !== revision ||
+      next.runId !== runId ||
+      next.active !== active ||
+      next.onRaw !== onRaw
+    );
   }
 
   override render({ block, ...rest }: CardProps) {

@@ -26,11 +26,14 @@ export function Detail({ block }: { block: Tool }) {
       return (
         <>
           <Found count={detail.count} what="file" truncated={detail.truncated} />
-          <ul class="card-paths">
-            {detail.matches.slice(0, SHOWN).map((path) => (
-              <li key={path}>{seen(path)}</li>
-            ))}
-          </ul>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+          <section class="card-paths" aria-label="Files" tabIndex={0}>
+            <ul>
+              {detail.matches.slice(0, SHOWN).map((path) => (
+                <li key={path}>{seen(path)}</li>
+              ))}
+            </ul>
+          </section>
         </>
       );
     case "grep":
@@ -138,7 +141,8 @@ function Grep({ matches }: { matches: readonly GrepMatch[] }) {
   const files = new Map<string, GrepMatch[]>();
   for (const match of matches) files.set(match.path, [...(files.get(match.path) ?? []), match]);
   return (
-    <div class="card-grep">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    <section class="card-grep" aria-label="Matches" tabIndex={0}>
       {[...files].map(([path, lines]) => (
         <table key={path}>
           <caption>{seen(path)}</caption>
@@ -152,6 +156,6 @@ function Grep({ matches }: { matches: readonly GrepMatch[] }) {
           </tbody>
         </table>
       ))}
-    </div>
+    </section>
   );
 }

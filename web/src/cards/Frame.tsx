@@ -11,6 +11,8 @@ export interface CardProps<B extends Block = Block> {
   /** Of the block: it changes in place, and this tells when. */
   readonly revision: number;
   readonly runId: string;
+  /** Whether the reader stands on it: its own keys work then. */
+  readonly active?: boolean;
   /** Show the stored event of this sequence. */
   readonly onRaw?: (sequence: number) => void;
 }

@@ -57,7 +57,7 @@ function How({ block }: { block: Tool }) {
       {signal !== null && <span class="card-fact bad">{signal}</span>}
       {state !== "completed" && <span class={`card-fact ${level}`}>{state.replaceAll("_", " ")}</span>}
       {durationMs !== null && <span>{duration(durationMs)}</span>}
-      {state === "running" && <Running since={block.startedAt} />}
+      {state === "running" && exitCode === null && <Running since={block.startedAt} />}
     </>
   );
 }
@@ -130,7 +130,8 @@ function Whole({ output, label }: { output: Output; label: string }) {
       {output.cut && (
         <p class="card-more">The beginning was let go: {output.chars.toLocaleString()} characters in all.</p>
       )}
-      <Printed pieces={output.pieces} label={label} />
+      {/* They grow in place; a list of its own tells that they did. */}
+      <Printed pieces={[...output.pieces]} label={label} />
     </>
   );
 }

@@ -1,11 +1,13 @@
 /** Begins a new run out of one that is there: continue, resume, branch or retry, with what may differ. */
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { Dialog } from "../parts/Dialog";
 import { go } from "../parts/route";
 import { Trouble } from "../parts/Trouble";
 import { dollars } from "../text/words";
 import type { Run } from "../wire/resources/runs";
+import type { Attachment } from "./attaching";
 import { sendsOn, useDoing } from "./doing";
+import { FilePicker } from "./FilePicker";
 import { micros } from "./money";
 import { type Again, begin, type Verb } from "./verbs";
 
@@ -38,12 +40,15 @@ export function BeginDialog(props: { verb: Beginning; run: Run; at: number | nul
   const [prompt, setPrompt] = useState("");
   const [model, setModel] = useState("");
   const [budget, setBudget] = useState("");
+  const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
+  const [problem, setProblem] = useState<string>();
+  const files = useId();
   const doing = useDoing();
   const budgetMicros = micros(budget);
   const isWrong = Number.isNaN(budgetMicros);
   const act = (event: Event) => {
     event.preventDefault();
-    const again: Again = { from: at, prompt, model, budgetMicros };
+    const again: Again = { from: at, prompt, model, budgetMicros, attachments };
     void doing.run(async () => {
       const born = await begin(verb, run, again);
       onClose();
@@ -56,16 +61,23 @@ export function BeginDialog(props: { verb: Beginning; run: Run; at: number | nul
         <p>{ABOUT[verb]}</p>
         {verb !== "retry" && <p class="control-soft">{whence(at)}</p>}
         {verb === "continue" && (
-          <label>
-            Message
-            <textarea
-              rows={4}
-              required
-              value={prompt}
-              onInput={(event) => setPrompt(event.currentTarget.value)}
-              onKeyDown={sendsOn}
-            />
-          </label>
+          <>
+            <label>
+              Message
+              <textarea
+                rows={4}
+                required
+                value={prompt}
+                onInput={(event) => setPrompt(event.currentTarget.value)}
+                onKeyDown={sendsOn}
+              />
+            </label>
+            <div>
+              <label for={files}>Attachments, 700 kB together</label>
+              <FilePicker id={files} chosen={attachments} onChosen={setAttachments} onProblem={setProblem} />
+            </div>
+            {problem !== undefined && <p class="control-wrong">{problem}</p>}
+          </>
         )}
         <details>
           <summary>Another model or budget</summary>

@@ -3,8 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { say, sayFailure } from "../parts/toast";
 import { get, post, remove } from "../wire/api";
-import { catches } from "../wire/live";
-import { reload } from "../wire/panes";
+import { catches, refresh } from "../wire/live";
 import type { Demo } from "../wire/resources/work";
 
 const exists = signal(false);
@@ -52,7 +51,7 @@ async function act(deed: () => Promise<unknown>, said: string): Promise<void> {
     sayFailure(failure);
   }
   busy.value = false;
-  await Promise.all([look(), reload()]);
+  refresh();
 }
 
 async function look(): Promise<void> {

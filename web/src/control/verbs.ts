@@ -1,6 +1,7 @@
 /** What can be done with a run, and doing it. Nothing here draws. */
 import { post } from "../wire/api";
 import type { Run } from "../wire/resources/runs";
+import { type Attachment, sentOf } from "./attaching";
 
 /** say and cancel are for a run that is alive, the others begin a new one. */
 export type Verb = "say" | "cancel" | "continue" | "resume" | "branch" | "retry";
@@ -12,6 +13,7 @@ export interface Again {
   readonly prompt: string;
   readonly model: string;
   readonly budgetMicros: number | null;
+  readonly attachments: readonly Attachment[];
 }
 
 type Known = Pick<Run, "run_id" | "task_id" | "status" | "kind">;
@@ -50,7 +52,10 @@ export function bodyOf(verb: Exclude<Verb, "say" | "cancel">, again: Again): Rec
   if (again.model.trim() !== "") body.model = again.model.trim();
   if (again.budgetMicros !== null) body.budget_micros_usd = again.budgetMicros;
   if (verb !== "retry" && again.from !== null) body.from_sequence = again.from;
-  if (verb === "continue") body.prompt = again.prompt;
+  if (verb === "continue") {
+    body.prompt = again.prompt;
+    if (again.attachments.length > 0) body.attachments = sentOf(again.attachments);
+  }
   if (verb === "branch") body.branch = true;
   return body;
 }

@@ -1,5 +1,6 @@
-/** What a tool printed, as a terminal shows it. */
-import { ansi } from "./ansi";
+/** What a tool printed, as a terminal shows it. Much of it is drawn over several frames, from the beginning on. */
+import { ansi, ansiParts, isDrawn } from "./ansi";
+import { useGradually } from "./gradually";
 import "./printed.css";
 
 export interface Piece {
@@ -7,19 +8,30 @@ export interface Piece {
   readonly text: string;
 }
 
+interface Part {
+  readonly stream: Piece["stream"];
+  readonly text: string;
+}
+
 export function Printed({ pieces, label }: { pieces: readonly Piece[]; label: string }) {
+  // Pieces grow in place. The parts are made anew each time, so that what draws them sees that.
+  const parts = pieces.flatMap(({ stream, text }) => ansiParts(text).map((part) => ({ stream, text: part })));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it.
     <section class="draw-printed" aria-label={label} tabIndex={0}>
-      <pre>
-        {pieces.map(({ stream, text }, place) => (
-          <span key={place} class={stream}>
-            {ansi(text).map((part, nth) => (
-              <span key={nth} dangerouslySetInnerHTML={{ __html: part }} />
-            ))}
-          </span>
-        ))}
-      </pre>
+      <Parts parts={parts} />
     </section>
+  );
+}
+
+function Parts({ parts }: { parts: readonly Part[] }) {
+  const made = parts.findIndex(({ text }) => !isDrawn(text));
+  const shown = useGradually(parts.length, made === -1 ? parts.length : made);
+  return (
+    <pre>
+      {parts.slice(0, shown).map(({ stream, text }, place) => (
+        <span key={place} class={stream} dangerouslySetInnerHTML={{ __html: ansi(text) }} />
+      ))}
+    </pre>
   );
 }

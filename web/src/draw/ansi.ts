@@ -22,14 +22,19 @@ const CARRIED = 8;
 
 const drawn = new Map<string, Safe>();
 
-/** The output as pieces of HTML, in order. Lines that were written over show their last writing. */
-export function ansi(text: string): readonly Safe[] {
+/** The output in parts, in order, each with the colours that it begins with. */
+export function ansiParts(text: string): readonly string[] {
   let carry = "";
   return parts(text).map((part) => {
     const whole = carry + part;
     carry = (whole.match(COLOURS) ?? []).slice(-CARRIED).join("").replace(TAKEN_BACK, "");
-    return kept(whole);
+    return whole;
   });
+}
+
+/** Whether the HTML of a part is at hand. */
+export function isDrawn(part: string): boolean {
+  return drawn.has(part);
 }
 
 /** Whole lines, so many that they are worth a part of their own. */
@@ -46,7 +51,8 @@ function parts(text: string): string[] {
   return found;
 }
 
-function kept(text: string): Safe {
+/** The HTML of a part. Lines that were written over show their last writing. */
+export function ansi(text: string): Safe {
   const known = drawn.get(text);
   if (known !== undefined) return known;
   const made = draw(text);

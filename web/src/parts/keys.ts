@@ -1,6 +1,6 @@
 /** What keys do. Pages say what they offer while they are open; the overlay shows exactly that. */
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 export interface Key {
   /** As `KeyboardEvent.key` spells it, or two in a row such as "g h". */
@@ -22,7 +22,8 @@ let before: { key: string; at: number } | null = null;
 
 /** Offer keys while this component is shown. */
 export function useKeys(offered: readonly Key[], dependencies: readonly unknown[]): void {
-  useEffect(() => {
+  // At once: a key that follows quickly must not meet what was offered before.
+  useLayoutEffect(() => {
     keys.value = [...keys.value, ...offered];
     return () => {
       keys.value = keys.value.filter((key) => !offered.includes(key));

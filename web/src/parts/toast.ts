@@ -26,5 +26,11 @@ export function say(text: string, level: Toast["level"] = "info"): void {
 /** Say why something could not be done. */
 export function sayFailure(failure: unknown): void {
   const message = failure instanceof Error ? failure.message : String(failure);
-  say(failure instanceof Refusal && failure.hint ? `${message} ${failure.hint}` : message, "error");
+  say(failure instanceof Refusal && failure.hint ? `${sentence(message)} ${sentence(failure.hint)}` : message, "error");
+}
+
+/** What stands alone in other places, as a sentence among others. */
+function sentence(words: string): string {
+  const begun = words.charAt(0).toUpperCase() + words.slice(1);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }

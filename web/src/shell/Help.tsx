@@ -5,6 +5,8 @@ import { keys } from "../parts/keys";
 export function Help({ onClose }: { onClose: () => void }) {
   const groups = new Map<string, Map<string, string>>();
   for (const key of keys.value) {
+    // A key that means something else where the reader stands is shown as what it does there.
+    if (keys.value.findLast((other) => other.keys === key.keys) !== key) continue;
     const group = groups.get(key.group) ?? new Map<string, string>();
     group.set(key.keys, key.about);
     groups.set(key.group, group);

@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Place } from "../parts/route";
+import { catches } from "../wire/live";
 import type { Page } from "./pages";
 
 const loaded = new Map<Page, ComponentType<{ place: Place }>>();
@@ -10,13 +11,16 @@ export function Later({ page, place }: { page: Page; place: Place }) {
   const [failure, setFailure] = useState<unknown>(null);
   const [, redraw] = useState(0);
   const Open = loaded.get(page);
+  const times = catches.value;
   useEffect(() => {
     if (loaded.has(page)) return;
+    // Tried again when the gateway is back.
     page.load().then((module) => {
       loaded.set(page, module.default);
-      redraw((times) => times + 1);
+      setFailure(null);
+      redraw((drawn) => drawn + 1);
     }, setFailure);
-  }, [page]);
+  }, [page, times]);
   if (failure !== null) return <Renewed />;
   return Open === undefined ? <p class="loading">Loading…</p> : <Open place={place} />;
 }

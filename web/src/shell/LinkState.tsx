@@ -1,23 +1,26 @@
 /** Whether what is shown is what is: live, catching up, or cut off; and for a moment that we have caught up again. */
-import { useEffect, useState } from "preact/hooks";
-import { catches, link } from "../wire/live";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { link } from "../wire/live";
 
 const SAID_MS = 4_000;
 const WORDS = { connecting: "Connecting…", live: "Live", behind: "Reconnecting…" };
 
 export function LinkState() {
   const [caughtUp, setCaughtUp] = useState(false);
-  const times = catches.value;
+  const wasBehind = useRef(false);
+  const now = link.value;
   useEffect(() => {
+    if (now === "behind") wasBehind.current = true;
     // The first time is no news.
-    if (times < 2) return;
+    if (now !== "live" || !wasBehind.current) return;
+    wasBehind.current = false;
     setCaughtUp(true);
     const timer = setTimeout(() => setCaughtUp(false), SAID_MS);
     return () => clearTimeout(timer);
-  }, [times]);
-  const said = caughtUp && link.value === "live" ? "Caught up" : WORDS[link.value];
+  }, [now]);
+  const said = caughtUp && now === "live" ? "Caught up" : WORDS[now];
   return (
-    <span class={`link ${link.value}`} role="status">
+    <span class={`link ${now}`} role="status">
       {said}
     </span>
   );

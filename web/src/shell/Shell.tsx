@@ -10,6 +10,7 @@ import { Later } from "./Later";
 import { LinkState } from "./LinkState";
 import { Notify } from "./Notify";
 import { PAGES, pageOf } from "./pages";
+import { ReadOnly } from "./ReadOnly";
 import { nextTheme, theme } from "./theme";
 import { Unlock } from "./Unlock";
 
@@ -56,6 +57,7 @@ function Head({ onHelp }: { onHelp: () => void }) {
           </a>
         ))}
       </nav>
+      <ReadOnly />
       <LinkState />
       <Notify />
       <button type="button" class="quiet" onClick={nextTheme} title="Light, dark, or as the system has it (t)">

@@ -1,7 +1,7 @@
 /** Asks for the token when the gateway wants one. */
 import { useState } from "preact/hooks";
 import { get, locked } from "../wire/api";
-import { dropToken, keepToken } from "../wire/token";
+import { dropToken, keepToken, token } from "../wire/token";
 
 export function Unlock() {
   const [typed, setTyped] = useState("");
@@ -20,6 +20,11 @@ export function Unlock() {
   return (
     <main class="unlock">
       <h1>Runwire</h1>
+      {token() !== null && !refused && (
+        <p role="alert" class="trouble">
+          The gateway no longer takes the token that this browser has: it was revoked, or it is past its time.
+        </p>
+      )}
       <p>
         This gateway asks for a token. <code>runwire up</code> prints an address that carries it; open that, or put the
         token here.

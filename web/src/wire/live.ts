@@ -18,7 +18,7 @@ export const link = signal<Link>("connecting");
 /** Whether this tab holds the connection: what is to happen once in a browser happens here. */
 export const holds = signal(false);
 
-/** How often the link has caught up; a view that holds something reads it anew whenever this grows. */
+/** Grows when the link has caught up, and when something went away: a view that holds something reads it anew then. */
 export const catches = signal(0);
 
 type Batch = readonly Told[];
@@ -38,6 +38,7 @@ const GATHER_MS = 40;
 
 const listeners = new Set<Listener>();
 let cursor: string | null = null;
+let say: (word: Word) => void = hear;
 
 /** Hear every event of every run as it becomes durable, in batches. Returns how to stop. */
 export function listen(listener: Listener): () => void {
@@ -45,10 +46,15 @@ export function listen(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Let every view of every tab read anew what it holds: something went away, and no event tells of that. */
+export function refresh(): void {
+  say({ lines: [], cursor: null, link: link.value, caughtUp: true });
+}
+
 /** Begin. Called once, by the page. Without locks (an address that is not secure) every tab holds its own connection. */
 export function goLive(): void {
   const channel = "BroadcastChannel" in window ? new BroadcastChannel(LOCK) : null;
-  const say = (word: Word) => {
+  say = (word: Word) => {
     hear(word);
     channel?.postMessage(word);
   };
@@ -62,7 +68,7 @@ export function goLive(): void {
   }
   const hold = async () => {
     holds.value = true;
-    await holdForEver(say);
+    await holdForEver();
   };
   if (channel === null || navigator.locks === undefined) void hold();
   else void navigator.locks.request(LOCK, hold);
@@ -78,11 +84,11 @@ function hear(word: Word): void {
   if (word.caughtUp) catches.value += 1;
 }
 
-async function holdForEver(say: (word: Word) => void): Promise<never> {
+async function holdForEver(): Promise<never> {
   let failures = 0;
   for (;;) {
     try {
-      await readFeed(say, () => {
+      await readFeed(() => {
         failures = 0;
       });
     } catch (failure) {
@@ -96,7 +102,7 @@ async function holdForEver(say: (word: Word) => void): Promise<never> {
   }
 }
 
-async function readFeed(say: (word: Word) => void, settled: () => void): Promise<void> {
+async function readFeed(settled: () => void): Promise<void> {
   let lines: string[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let place = cursor;

@@ -25,6 +25,8 @@ const FIRST = 200;
 const PAGE = 800;
 const NAMED = 100;
 const FAR_MS = 2 ** 31 - 1;
+// No event tells that a run was removed: while panes are looked at, a handful is asked for again so often, all in turn.
+const LOOKED_AGAIN_MS = 10_000;
 
 const known = new Map<string, Signal<Pane>>();
 const changed = new Set<string>();
@@ -34,6 +36,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let stallTimer: ReturnType<typeof setTimeout> | undefined;
 let last = 0;
 let reading = false;
+let turn = 0;
 
 /** The pane of a run, as long as it is known. Whoever draws it is drawn anew when it changes or becomes known. */
 export function pane(runId: string): Pane | undefined {
@@ -72,7 +75,9 @@ export function watchPanes(): () => void {
     timer = undefined;
   }
   plan();
+  const again = setInterval(lookAgain, LOOKED_AGAIN_MS);
   return () => {
+    clearInterval(again);
     watchers -= 1;
   };
 }
@@ -145,6 +150,17 @@ async function tried(deed: () => Promise<void>): Promise<void> {
     // Whatever was missed is read when the link is back.
     failure.value = wrong;
   }
+}
+
+function lookAgain(): void {
+  if (document.hidden) return;
+  const all = [...known.keys()];
+  for (let nth = 0; nth < Math.min(NAMED, all.length); nth += 1) {
+    const id = all[(turn + nth) % all.length];
+    if (id !== undefined) changed.add(id);
+  }
+  turn = all.length === 0 ? 0 : (turn + NAMED) % all.length;
+  plan();
 }
 
 function plan(): void {

@@ -5,7 +5,7 @@ import { type Again, bodyOf, offered } from "../../src/control/verbs";
 import type { Status } from "../../src/wire/resources/runs";
 
 const RUN = { run_id: "run_1", task_id: "task_1", kind: "agent_loop" };
-const NOTHING: Again = { from: null, prompt: "", model: "", budgetMicros: null };
+const NOTHING: Again = { from: null, prompt: "", model: "", budgetMicros: null, attachments: [] };
 
 test.each<Status>(["queued", "running", "awaiting_approval"])("a run that is %s can be steered and ended", (status) => {
   expect(offered({ ...RUN, status })).toEqual(["say", "cancel", "branch"]);
@@ -32,9 +32,15 @@ test("without a wish nothing but the verb is sent", () => {
 });
 
 test("every wish is sent, except a place to a run that begins from nothing", () => {
-  const again: Again = { from: 0, prompt: "go on", model: " openai:gpt-5 ", budgetMicros: 2_500_000 };
+  const attachments = [{ name: "a.png", mime: "image/png", base64: "AA==", bytes: 1 }];
+  const again: Again = { from: 0, prompt: "go on", model: " openai:gpt-5 ", budgetMicros: 2_500_000, attachments };
   const common = { model: "openai:gpt-5", budget_micros_usd: 2_500_000 };
-  expect(bodyOf("continue", again)).toEqual({ ...common, from_sequence: 0, prompt: "go on" });
+  expect(bodyOf("continue", again)).toEqual({
+    ...common,
+    from_sequence: 0,
+    prompt: "go on",
+    attachments: [{ mime: "image/png", base64: "AA==" }],
+  });
   expect(bodyOf("branch", again)).toEqual({ ...common, from_sequence: 0, branch: true });
   expect(bodyOf("retry", again)).toEqual(common);
 });

@@ -184,3 +184,17 @@ test("hostile text is text: no element comes of it, and what hides is told", asy
   expect(root.querySelector("img, script")).toBeNull();
   expect(root.querySelector("pre")?.textContent).toBe(`<img src=x onerror="alert(1)">\\u{202e}`);
 });
+
+test("a denial that is half written is still there when a list has taken the card away and brought it back", async () => {
+  const root = await shown();
+  await press(root, "Deny…");
+  await says(root, "Why not?");
+  await act(() => type(root.querySelector("textarea"), "not on a Fri"));
+  const { ApprovalCard } = await import("../../src/decide/ApprovalCard");
+  await act(() => render(null, root));
+  expect(root.querySelector("textarea")).toBeNull();
+  await act(() => render(<ApprovalCard approvalId="appr_1" />, root));
+  await until(() => expect(root.querySelector("textarea")?.value).toBe("not on a Fri"));
+  // Who scrolls past it does not want to write on.
+  expect(document.activeElement).not.toBe(root.querySelector("textarea"));
+});

@@ -1,6 +1,6 @@
 /** Draws texts in every way that makes HTML, and tells what stands in the page then. */
 import * as smd from "streaming-markdown";
-import { ansi } from "../../src/draw/ansi";
+import { ansi, ansiParts } from "../../src/draw/ansi";
 import { safeRenderer } from "../../src/draw/Live";
 import { markdown } from "../../src/draw/markdown";
 
@@ -13,7 +13,7 @@ export interface Drawn {
 
 const WAYS: Record<Way, (box: HTMLElement, text: string) => void> = {
   finished: (box, text) => {
-    box.innerHTML = markdown(text);
+    for (const part of markdown(text)) add(box, part.html());
   },
   live: (box, text) => {
     const parser = smd.parser(safeRenderer(box));
@@ -21,13 +21,15 @@ const WAYS: Record<Way, (box: HTMLElement, text: string) => void> = {
     smd.parser_end(parser);
   },
   printed: (box, text) => {
-    for (const part of ansi(text)) {
-      const piece = document.createElement("div");
-      piece.innerHTML = part;
-      box.append(...piece.childNodes);
-    }
+    for (const part of ansiParts(text)) add(box, ansi(part));
   },
 };
+
+function add(box: HTMLElement, html: string): void {
+  const piece = document.createElement("div");
+  piece.innerHTML = html;
+  box.append(...piece.childNodes);
+}
 
 const input: [Way, string][] = JSON.parse(document.getElementById("input")?.textContent ?? "[]");
 const boxes = input.map(([way, text]) => {

@@ -1,7 +1,9 @@
+// @vitest-environment happy-dom
 /** Runs that need somebody come first, and a filter shows what it says. */
 import { expect, test } from "vitest";
 import { askedOf, fits, readFilter } from "../../src/pages/home/filter";
 import { grouped, sameGroups } from "../../src/pages/home/order";
+import { canBeSeen, heeded, markSeen } from "../../src/pages/home/seen";
 import { pane } from "../wire/samples";
 
 const BLOCKED = pane("run_1", { status: "awaiting_approval", state: "blocked", attention: true });
@@ -57,4 +59,15 @@ test("what the gateway can look for is asked of it, so that old runs are found, 
   expect(asked("q=text")).toBeNull();
   expect(asked("task=task_1")).toMatchObject({ task_id: "task_1" });
   expect(asked("state=error&agent=pi")).toMatchObject({ status: "failed", agent: "pi" });
+});
+
+test("a failure that was seen needs no attention any more; one that waits for an answer still does", () => {
+  expect([FAILED, BLOCKED, STALLED].map(canBeSeen)).toEqual([true, false, false]);
+  markSeen([FAILED.run_id, BLOCKED.run_id]);
+  expect(grouped(ALL.map(heeded))).toEqual([
+    { name: "attention", ids: ["run_1", "run_2"] },
+    { name: "work", ids: ["run_6", "run_4"] },
+    { name: "over", ids: ["run_5", "run_3"] },
+  ]);
+  expect(canBeSeen(FAILED)).toBe(false);
 });

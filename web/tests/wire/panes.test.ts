@@ -88,6 +88,26 @@ test("after a lost link everything is read anew, and what is gone goes", async (
   await until(() => expect(known("run_0")).toBeUndefined());
 });
 
+test("what somebody removes in one tab goes from every tab", async () => {
+  const { panes, pane: known, refresh } = await kept();
+  await until(() => expect(panes()).toHaveLength(3));
+  stored.delete("run_1");
+  refresh();
+  await until(() => expect(known("run_1")).toBeUndefined());
+});
+
+test("a run that is removed without a word goes while somebody looks", async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  const { pane: known, watchPanes } = await kept();
+  const stop = watchPanes();
+  await until(() => expect(known("run_1")).toBeDefined());
+  stored.delete("run_1");
+  await vi.advanceTimersByTimeAsync(10_000);
+  await until(() => expect(known("run_1")).toBeUndefined());
+  stop();
+  vi.useRealTimers();
+});
+
 test("a run that falls silent is looked at again when it would count as stalled", async () => {
   stored.set("run_9", { ...NEW, stalls_at: new Date(Date.now() + 100).toISOString() });
   const { panes, pane: known } = await kept();

@@ -20,6 +20,12 @@ import { type Ledger, useLedger } from "./ledger";
 import { type Form, saveAudit } from "./saving";
 import "./audit.css";
 
+// On a phone the rows are drawn as cards, and a browser may forget then that they are a table.
+const TABLE = { role: "table" } as const;
+const GROUP = { role: "rowgroup" } as const;
+const ROW = { role: "row" } as const;
+const COLUMN = { role: "columnheader", scope: "col" } as const;
+const CELL = { role: "cell" } as const;
 // So many rows more with every wish for more.
 const DRAWN = 200;
 
@@ -88,17 +94,17 @@ function Facts({ ledger, asked }: { ledger: Ledger; asked: Asked }) {
         {rows.length.toLocaleString()} facts{ledger.busy && ", reading on…"}
         {ledger.left > 0 && `; ${ledger.left.toLocaleString()} older ones are in the file only`}
       </p>
-      <table class="audit-table">
+      <table class="audit-table" {...TABLE}>
         <caption class="sr-only">What was done, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">What</th>
-            <th scope="col">Event</th>
+        <thead {...GROUP}>
+          <tr {...ROW}>
+            <th {...COLUMN}>When</th>
+            <th {...COLUMN}>Who</th>
+            <th {...COLUMN}>What</th>
+            <th {...COLUMN}>Event</th>
           </tr>
         </thead>
-        <tbody>
+        <tbody {...GROUP}>
           {rows.slice(0, most).map((row) => (
             <Fact key={row.entry.event_id} row={row} />
           ))}
@@ -116,11 +122,11 @@ function Facts({ ledger, asked }: { ledger: Ledger; asked: Asked }) {
 function Fact({ row }: { row: Accounted }) {
   const { entry } = row;
   return (
-    <tr>
-      <td class="audit-when">
+    <tr {...ROW}>
+      <td {...CELL} class="audit-when">
         <time dateTime={entry.occurred_at}>{moment(entry.occurred_at)}</time>
       </td>
-      <td class="audit-who">
+      <td {...CELL} class="audit-who">
         <span class={isPerson(row.by) ? "audit-person" : "audit-soft"} title={row.by}>
           {row.by === "" ? doerOf(entry) : nameOf(row.by)}
         </span>
@@ -131,11 +137,11 @@ function Fact({ row }: { row: Accounted }) {
           </span>
         )}
       </td>
-      <td class="audit-what">
+      <td {...CELL} class="audit-what">
         <span class={toneOf(entry)}>{entry.what}</span>
         {row.about !== "" && <span class="audit-soft audit-about">{row.about}</span>}
       </td>
-      <td class="audit-type">
+      <td {...CELL} class="audit-type">
         <a class="audit-open" href={to(`runs/${encodeURIComponent(entry.run_id)}`, { at: entry.sequence })}>
           {entry.type}
         </a>

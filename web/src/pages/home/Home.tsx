@@ -8,12 +8,13 @@ import { useKeys } from "../../parts/keys";
 import { type Place, place, to } from "../../parts/route";
 import { Trouble } from "../../parts/Trouble";
 import { plain } from "../../text/harmless";
-import { changes, failure, older, panes, readOlder, wantPanes, watchPanes } from "../../wire/panes";
+import { changes, failure, older, pane as paneOf, panes, readOlder, wantPanes, watchPanes } from "../../wire/panes";
 import type { Pane } from "../../wire/resources/runs";
 import { Filters } from "./Filters";
 import { askedOf, fits, isFiltering, readFilter } from "./filter";
 import { type Group, type GroupName, grouped, sameGroups } from "./order";
 import { RunPane } from "./RunPane";
+import { canBeSeen, heeded, markSeen } from "./seen";
 import { nextView, view } from "./view";
 import "./home.css";
 
@@ -25,7 +26,11 @@ let before: readonly Group[] = [];
 const groups = computed(() => {
   changes.value;
   const wanted = filter.value;
-  const now = grouped(panes().filter((pane) => fits(pane, wanted)));
+  const now = grouped(
+    panes()
+      .map(heeded)
+      .filter((pane) => fits(pane, wanted)),
+  );
   // The list as a whole is drawn only when its order changes; panes draw themselves.
   if (!sameGroups(before, now)) before = now;
   return before;
@@ -60,9 +65,12 @@ export default function Home(_: { place: Place }) {
       {shown.length === 0 && <Nothing />}
       {shown.map((group) => (
         <section key={group.name} class="home-group" aria-labelledby={`home-${group.name}`}>
-          <h2 id={`home-${group.name}`}>
-            {NAMES[group.name]} <span class="home-count">{group.ids.length}</span>
-          </h2>
+          <div class="home-group-head">
+            <h2 id={`home-${group.name}`}>
+              {NAMES[group.name]} <span class="home-count">{group.ids.length}</span>
+            </h2>
+            {group.name === "attention" && <AllSeen ids={group.ids} />}
+          </div>
           <ul class={`home-${view.value}`}>
             {group.ids.map((id) => (
               <RunPane key={id} runId={id} onDecide={setDeciding} />
@@ -85,6 +93,20 @@ export default function Home(_: { place: Place }) {
         </Dialog>
       )}
     </div>
+  );
+}
+
+/** Takes all that failed out of the way at once. */
+function AllSeen({ ids }: { ids: readonly string[] }) {
+  const failed = ids.filter((id) => {
+    const pane = paneOf(id);
+    return pane !== undefined && canBeSeen(pane);
+  });
+  if (failed.length < 2) return null;
+  return (
+    <button type="button" class="quiet" onClick={() => markSeen(failed)}>
+      Mark {failed.length} failed as seen
+    </button>
   );
 }
 
@@ -120,9 +142,20 @@ function useHomeKeys(search: { readonly current: HTMLInputElement | null }, deci
         about: "Decide what the run asks",
         group,
         act: () => {
-          const id = focusedLink()?.closest<HTMLElement>("[data-run]")?.dataset.run;
-          const pane = panes().find((one) => one.run_id === id);
+          const pane = focusedPane();
           if (pane !== undefined && pane.pending_approval_ids.length > 0) decide(pane);
+        },
+      },
+      {
+        keys: "m",
+        about: "Mark a failed run as seen",
+        group,
+        act: () => {
+          const pane = focusedPane();
+          if (pane === undefined || !canBeSeen(pane)) return;
+          // The pane goes elsewhere; who moves on by keys moves on from here.
+          move(1);
+          markSeen([pane.run_id]);
         },
       },
       { keys: "/", about: "Find runs by text", group, act: () => search.current?.focus() },
@@ -138,6 +171,11 @@ function links(): HTMLElement[] {
 
 function focusedLink(): HTMLElement | undefined {
   return links().find((link) => link === document.activeElement);
+}
+
+function focusedPane(): Pane | undefined {
+  const id = focusedLink()?.closest<HTMLElement>("[data-run]")?.dataset.run;
+  return id === undefined ? undefined : paneOf(id);
 }
 
 function move(steps: number): void {

@@ -9,6 +9,7 @@ import { plain } from "../../text/harmless";
 import { duration, modelName, moment, short } from "../../text/words";
 import { pane as paneOf } from "../../wire/panes";
 import type { Pane } from "../../wire/resources/runs";
+import { canBeSeen, markSeen } from "./seen";
 
 export function RunPane({ runId, onDecide }: { runId: string; onDecide: (pane: Pane) => void }) {
   const pane = paneOf(runId);
@@ -35,6 +36,17 @@ export function RunPane({ runId, onDecide }: { runId: string; onDecide: (pane: P
         {waits > 0 && (
           <button type="button" class="primary home-decide" onClick={() => onDecide(pane)}>
             Decide{waits > 1 ? ` (${waits})` : ""}
+          </button>
+        )}
+        {canBeSeen(pane) && (
+          <button
+            type="button"
+            class="home-decide"
+            aria-label={`Mark as seen: ${plain(pane.title) || short(pane.run_id)}`}
+            title="It leaves “Needs attention” in this browser (m)"
+            onClick={() => markSeen([pane.run_id])}
+          >
+            Seen
           </button>
         )}
       </div>

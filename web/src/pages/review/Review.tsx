@@ -1,12 +1,14 @@
 /** All patches of a run: read them, decide about each or about all at once, take them along as one diff. */
 import { useEffect, useState } from "preact/hooks";
 import { useKeys } from "../../parts/keys";
+import { useLoaded } from "../../parts/loaded";
 import { go, type Place, refine, to } from "../../parts/route";
 import { save } from "../../parts/save";
 import { Trouble } from "../../parts/Trouble";
 import { sayFailure } from "../../parts/toast";
 import { short } from "../../text/words";
-import { text } from "../../wire/api";
+import { get, text } from "../../wire/api";
+import type { Run } from "../../wire/resources/runs";
 import type { Artifact } from "../../wire/resources/work";
 import { ApplyAll } from "./ApplyAll";
 import { standingOf } from "./deciding";
@@ -21,6 +23,7 @@ import "./review.css";
 export default function Review({ place }: { place: Place }) {
   const runId = place.path[1] ?? "";
   const { all, failure, readAgain } = usePatches(runId);
+  const run = useLoaded((signal) => get<Run>(`runs/${encodeURIComponent(runId)}`, {}, signal), [runId]);
   const [applying, setApplying] = useState(false);
   const split = useSplit();
   const patches = all ?? [];
@@ -41,7 +44,7 @@ export default function Review({ place }: { place: Place }) {
     <div class="review">
       <header class="review-head">
         <h1>
-          Review of <a href={to(`runs/${encodeURIComponent(runId)}`)}>{short(runId)}</a>
+          Review of <a href={to(`runs/${encodeURIComponent(runId)}`)}>{run.value?.title || short(runId)}</a>
         </h1>
         <Summary patches={patches} />
         <div class="review-buttons">

@@ -20,7 +20,8 @@ const PREVIEW = 240;
 export function EventTable({ open, view, types }: { open: OpenRun; view: View; types: string }) {
   const grown = open.grown.value;
   const list = useRef<ListHandle | null>(null);
-  const [standing, setStanding] = useState<number | null>(view.marked.value);
+  const marked = view.marked.value;
+  const [standing, setStanding] = useState(marked);
   // The events grow in place, and say so.
   const places = useMemo(() => placesOf(open.told, types), [open, grown, types]);
   const told = (row: number) => open.told[places[row] ?? -1];
@@ -47,9 +48,11 @@ export function EventTable({ open, view, types }: { open: OpenRun; view: View; t
     [places, standing],
   );
   useEffect(() => {
-    if (standing !== null) list.current?.show(placeIn(places, open.placeOf(standing)), "center");
-    // Once, where a link led to.
-  }, []);
+    if (marked === null) return;
+    setStanding(marked);
+    list.current?.show(placeIn(places, open.placeOf(marked)), "center");
+    // Once for each place that a link leads to.
+  }, [marked]);
   const keyOf = useMemo(() => (row: number) => places[row] ?? -1, [places]);
   return (
     <div class="run-events" {...TABLE} {...{ "aria-rowcount": places.length + 1 }}>

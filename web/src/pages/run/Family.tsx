@@ -5,6 +5,7 @@ import { State } from "../../parts/State";
 import { dollars, short } from "../../text/words";
 import { get } from "../../wire/api";
 import type { Relative, Tree } from "../../wire/resources/runs";
+import { isWide } from "./wide";
 
 const RELATIONS: Readonly<Record<Relative["relation"], string>> = {
   first: "",
@@ -30,9 +31,13 @@ export function Family({ runId, marker }: { runId: string; marker: string }) {
   const roots = tree.data.filter(({ from_run_id }) => from_run_id === null || !known.has(from_run_id));
   return (
     <section class="run-family" aria-label="Related runs">
-      <h2>Related runs</h2>
-      <Branch all={tree.data} of={roots} here={runId} deep={0} />
-      {tree.has_more && <p class="run-note">Only the first {tree.data.length} are shown.</p>}
+      <details open={isWide()}>
+        <summary>
+          <h2>Related runs</h2> {tree.data.length - 1}
+        </summary>
+        <Branch all={tree.data} of={roots} here={runId} deep={0} />
+        {tree.has_more && <p class="run-note">Only the first {tree.data.length} are shown.</p>}
+      </details>
     </section>
   );
 }

@@ -1,5 +1,5 @@
 /** One run: how it stands, everything that happened in it, and what can be done about it. */
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useKeys } from "../../parts/keys";
 import { go, type Place, refine } from "../../parts/route";
 import { Trouble } from "../../parts/Trouble";
@@ -25,6 +25,9 @@ const TABS: readonly { readonly name: Tab; readonly label: string; readonly key:
   { name: "figures", label: "Figures", key: "3" },
 ];
 
+// Browsers take only so many changes of the address: it is written when the reader rests.
+const RESTS_MS = 250;
+
 export default function Run({ place }: { place: Place }) {
   const runId = place.path[1] ?? "";
   return <Opened key={runId} runId={runId} place={place} />;
@@ -36,6 +39,7 @@ function Opened({ runId, place }: { runId: string; place: Place }) {
   useEffect(() => open.follow(), [open]);
   useEffect(() => () => view.replay.pause(), [view]);
   useMark(open, view, place.query.get("at"));
+  useReplayed(open, view, place.query.get("upto"));
   const tab = TABS.find(({ name }) => name === place.query.get("view"))?.name ?? "timeline";
   usePageKeys(view, runId);
   const run = open.run.value;
@@ -129,11 +133,50 @@ function openTab(tab: Tab): void {
 
 /** Go to the event that the address names, once it has been read. */
 function useMark(open: OpenRun, view: View, at: string | null): void {
-  const sequence = at === null || !/^\d{1,12}$/.test(at) ? null : Number(at);
+  const sequence = sequenceOf(at);
   const isRead = sequence !== null && open.grown.value > 0 && open.head >= sequence;
   useEffect(() => {
     if (sequence !== null && isRead) view.mark(sequence);
   }, [view, sequence, isRead]);
+}
+
+/** Keep how far the run is looked at in the address, so that it can be sent to somebody, and go where the address says. */
+function useReplayed(open: OpenRun, view: View, upto: string | null): void {
+  const { replay } = view;
+  const wanted = sequenceOf(upto);
+  const written = useRef<number | null>(null);
+  const isRead = open.grown.value > 0 && (!open.isReading.value || open.head >= (wanted ?? 0));
+  useEffect(() => {
+    // What was written here follows the reader, and does not lead.
+    if (!isRead || wanted === written.current) return;
+    written.current = wanted;
+    if (wanted === null) replay.live();
+    else replay.seek(wanted);
+  }, [view, wanted, isRead]);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isFirst = true;
+    const stop = replay.upTo.subscribe((upTo) => {
+      // What the address says has not been done yet.
+      if (isFirst) {
+        isFirst = false;
+        return;
+      }
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        written.current = upTo;
+        refine({ upto: upTo ?? undefined });
+      }, RESTS_MS);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [view]);
+}
+
+function sequenceOf(word: string | null): number | null {
+  return word === null || !/^\d{1,12}$/.test(word) ? null : Number(word);
 }
 
 function usePageKeys(view: View, runId: string): void {

@@ -105,7 +105,7 @@ function Row({ block, revision, view, runId, isSelected, look }: RowProps) {
   }, [isSelected]);
   return (
     <div ref={row} class={`run-row ${look} ${isSelected ? "selected" : ""}`} tabIndex={-1}>
-      <Card block={block} revision={revision} runId={runId} onRaw={view.onRaw} />
+      <Card block={block} revision={revision} runId={runId} active={isSelected} onRaw={view.onRaw} />
     </div>
   );
 }

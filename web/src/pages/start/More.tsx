@@ -1,8 +1,7 @@
 /** What few tasks need: a session, a title, limits, MCP servers, variables, attachments, experiments. */
 import { useState } from "preact/hooks";
-import { bytes } from "../../text/words";
+import { FilePicker } from "../../control/FilePicker";
 import type { Session } from "../../wire/resources/work";
-import { attach } from "./attaching";
 import { EXPERIMENTS } from "./choices";
 import type { Change, Draft, FieldName, Problems } from "./draft";
 import { Field } from "./Field";
@@ -59,50 +58,21 @@ export function More(props: Parts & { sessions: readonly Session[] }) {
 
 function Attachments({ draft, problems, change }: Parts) {
   const [failure, setFailure] = useState<string>();
-  const take = async (input: HTMLInputElement) => {
-    try {
-      change({ attachments: await attach(draft.attachments, input.files ?? []) });
-      setFailure(undefined);
-    } catch (problem) {
-      setFailure(problem instanceof Error ? problem.message : String(problem));
-    }
-    input.value = "";
-  };
   return (
-    <>
-      <Field
-        label="Attachments"
-        problem={failure ?? problems.attachments}
-        about="Pictures and files that the agent is shown, 700 kB together."
-      >
-        {(wires) => (
-          <input
-            {...wires}
-            type="file"
-            name="attachments"
-            multiple
-            onChange={(event) => void take(event.currentTarget)}
-          />
-        )}
-      </Field>
-      {draft.attachments.length > 0 && (
-        <ul class="start-files">
-          {draft.attachments.map((one, index) => (
-            <li key={`${index} ${one.name}`}>
-              {one.name} <span class="start-soft">{bytes(one.bytes)}</span>
-              <button
-                type="button"
-                class="quiet"
-                aria-label={`Leave out ${one.name}`}
-                onClick={() => change({ attachments: draft.attachments.filter((other) => other !== one) })}
-              >
-                ✕
-              </button>
-            </li>
-          ))}
-        </ul>
+    <Field
+      label="Attachments"
+      problem={failure ?? problems.attachments}
+      about="Pictures and files that the agent is shown, 700 kB together."
+    >
+      {(wires) => (
+        <FilePicker
+          {...wires}
+          chosen={draft.attachments}
+          onChosen={(attachments) => change({ attachments })}
+          onProblem={setFailure}
+        />
       )}
-    </>
+    </Field>
   );
 }
 

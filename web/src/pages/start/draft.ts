@@ -1,4 +1,5 @@
 /** A task as it is being written down: what was typed, what is sent of it, and what cannot be sent. Pure. */
+import { type Attachment, sentOf } from "../../control/attaching";
 import { micros } from "../../control/money";
 
 /** Names of the form's fields. */
@@ -21,13 +22,6 @@ export type FieldName =
   | "attachments";
 
 export type Mode = "in_place" | "worktree" | "clone" | "scratch";
-
-export interface Attachment {
-  readonly name: string;
-  readonly mime: string;
-  readonly base64: string;
-  readonly bytes: number;
-}
 
 /** Everything as it stands in the form. */
 export interface Draft {
@@ -101,7 +95,7 @@ export function written(draft: Draft): { body: Record<string, unknown>; problems
   if (Object.keys(env).length > 0) body.env = env;
   if (draft.experimental.length > 0) body.experimental = draft.experimental;
   if (draft.attachments.length > 0) {
-    body.attachments = draft.attachments.map(({ mime, base64 }) => ({ mime, base64 }));
+    body.attachments = sentOf(draft.attachments);
   }
   return { body, problems };
 }

@@ -1,5 +1,16 @@
 /** Files that go with the prompt, as the gateway takes them. */
-import type { Attachment } from "./draft";
+
+export interface Attachment {
+  readonly name: string;
+  readonly mime: string;
+  readonly base64: string;
+  readonly bytes: number;
+}
+
+/** What is sent of attachments. */
+export function sentOf(attachments: readonly Attachment[]): readonly { mime: string; base64: string }[] {
+  return attachments.map(({ mime, base64 }) => ({ mime, base64 }));
+}
 
 /** The gateway takes a mebibyte in one request; base64 makes a third more of it. */
 export const MOST_BYTES = 700_000;
