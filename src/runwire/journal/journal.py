@@ -107,7 +107,10 @@ class Journal:
         self, run_id: str, payloads: Sequence[Payload | Opaque], *, lease: int | None = None, also: Effect | None = None
     ) -> Awaitable[Stored]:
         """Store several events in one transaction: all of them or none."""
-        items = [item for payload in payloads for item in self._items(run_id, payload)]
+        if run_id in self._lanes or any(map(is_delta, payloads)):
+            items = [item for payload in payloads for item in self._items(run_id, payload)]
+        else:
+            items = [Item(payload, encode_payload(payload)) for payload in payloads]
         return self._submit(run_id, items, lease=lease, also=also)
 
     def claim(self, run_id: str, tell: Tell, *, also: Callable[[apsw.Connection, int], object]) -> Awaitable[Claimed]:
@@ -252,7 +255,7 @@ class Journal:
         if not items:
             raise ValueError("there is nothing to append")
         done: asyncio.Future[Stored] = self._loop.create_future()
-        plain = birth is None and also is None and not any(item.payload.type in TERMINAL for item in items[:-1])
+        plain = birth is None and also is None and TERMINAL.isdisjoint([item.payload.type for item in items[:-1]])
         self._committer.submit(Request(run_id, items, done, lease, birth, also, plain))
         return done
 

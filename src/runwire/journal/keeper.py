@@ -37,6 +37,7 @@ _QUIET_WAL_BYTES = 1024 * 1024
 _FREE_PAGES = 256
 _LOCK_WAIT_S = 5.0
 _LOCK_LOOK_S = 0.01
+_LOOK_S = 0.25
 
 
 class Keeper:
@@ -51,6 +52,8 @@ class Keeper:
         self._settle_s = settle_s
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runwire-keep")
         self._grown = asyncio.Event()
+        self._grown_at = 0.0
+        self._loop = asyncio.get_running_loop()
         self._alone = asyncio.Lock()
         self._db: apsw.Connection | None = None
         self._task: asyncio.Task[None] | None = None
@@ -61,8 +64,8 @@ class Keeper:
     def start(self) -> None:
         """Begin."""
         if self._unsealed.bytes:
-            self._grown.set()
-        self._task = asyncio.get_running_loop().create_task(self._keep(), name="runwire-keeper")
+            self.notice()
+        self._task = self._loop.create_task(self._keep(), name="runwire-keeper")
 
     async def close(self) -> None:
         """Stop between two steps."""
@@ -78,6 +81,7 @@ class Keeper:
 
     def notice(self) -> None:
         """The log has grown."""
+        self._grown_at = self._loop.time()
         self._grown.set()
 
     async def seal_all(self) -> None:
@@ -121,17 +125,15 @@ class Keeper:
             except StoreBusy:
                 # Another process is at it. Should it leave something, that is sealed here.
                 await asyncio.sleep(1.0)
-                self._grown.set()
+                self.notice()
             except StoreError as failure:
                 # The next growth tries again; until then the commits hold everything.
                 self.failure = failure
                 await asyncio.sleep(1.0)
 
     async def _seal_while_growing(self) -> None:
-        settled = False
         while self._unsealed.bytes:
-            if self._unsealed.bytes < _GATHERED_BYTES and (not settled or self._grown.is_set()):
-                settled = not await self._more_comes()
+            if self._unsealed.bytes < _GATHERED_BYTES and not await self._settled():
                 continue
             self._grown.clear()
             async with self.held(wait_s=0), self._alone:
@@ -142,15 +144,13 @@ class Keeper:
                 await self._tidy(self._still)
             self.failure = None
 
-    async def _more_comes(self) -> bool:
-        """Wait for the log to settle; say whether it has grown instead."""
-        self._grown.clear()
-        try:
-            async with asyncio.timeout(self._settle_s):
-                await self._grown.wait()
-        except TimeoutError:
-            return False
-        return True
+    async def _settled(self) -> bool:
+        """Wait a while for the log to settle and say whether it has. No commit wakes the keeper: there may be thousands."""
+        left_s = self._grown_at + self._settle_s - self._loop.time()
+        if left_s <= 0:
+            return True
+        await asyncio.sleep(min(left_s, _LOOK_S))
+        return False
 
     async def _seal_one(self, *, pausing: bool) -> bool:
         window = await self._do(lambda: read_window(self._connection()))

@@ -15,7 +15,7 @@ from msgspec import Raw, Struct, structs
 from runwire.errors import RunFinished, StaleLease
 from runwire.journal.records import Effect, Head, RunBirth, RunInfo, Stored
 from runwire.journal.redaction.redactor import Redactor
-from runwire.journal.story import Story, tell
+from runwire.journal.story import TOLD, Story, tell
 from runwire.protocol.catalogue import TERMINAL, decode_payload, may_follow_terminal
 from runwire.protocol.payload import MalformedPayload, Opaque, Payload
 
@@ -146,7 +146,8 @@ def stamp(growth: Growth, items: Iterable[Item], event_ids: Iterator[str], now: 
         payload = item.payload
         envelope = write(event_id, sequence, occurred_at, payload.type, item.data)
         link = sha256(link + envelope).digest()
-        story = tell(story, payload, now_ns)
+        if type(payload) in TOLD:
+            story = tell(story, payload, now_ns)
         frames.append(b"id: %d\ndata: %b\n\n" % (sequence, envelope))
     growth.sequence, growth.hash, growth.story = sequence, link, story
     growth.event_id, growth.updated_ns = event_id, now_ns

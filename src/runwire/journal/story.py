@@ -2,7 +2,7 @@
 
 import msgspec
 
-from runwire.protocol.catalogue import decode_payload
+from runwire.protocol.catalogue import CATALOGUE, decode_payload
 from runwire.protocol.envelope import data_of, occurred_at_of, type_of
 from runwire.protocol.moment import nanoseconds
 from runwire.protocol.payload import MalformedPayload, Opaque, Payload
@@ -25,6 +25,9 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a terminal event has been told."""
         return self.run.finished
 
+
+TOLD = frozenset(cls for name, cls in CATALOGUE.items() if concerns_run(name) or concerns_pane(name))
+"""The payloads that can change a story. The others need not be told."""
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Story)

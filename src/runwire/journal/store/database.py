@@ -20,8 +20,8 @@ from runwire.errors import (
 )
 
 PAGE_BYTES = 8192
-# Far beyond what the sealer lets pile up: only a backstop for processes that run no sealer.
-_BACKSTOP_PAGES = 16_384
+BACKSTOP_PAGES = 16_384
+"""Where a commit copies the WAL back by itself: far beyond what the sealer lets pile up, for processes that run none."""
 
 
 class Patience:
@@ -68,7 +68,7 @@ def open_writer(path: Path, patience: Patience | None = None) -> apsw.Connection
         db.pragma("synchronous", "full")
         db.pragma("fullfsync", 1)
         db.pragma("checkpoint_fullfsync", 1)
-        db.pragma("wal_autocheckpoint", _BACKSTOP_PAGES)
+        db.pragma("wal_autocheckpoint", BACKSTOP_PAGES)
         return db
 
 

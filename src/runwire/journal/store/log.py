@@ -16,6 +16,7 @@ from runwire.journal.stamping import Claim, Growth, Item, Moment, Request, admit
 from runwire.journal.store.database import Patience, roll_back, snapshot, translated, writing
 from runwire.journal.store.entries import pack
 from runwire.journal.store.foreign import Found, find_commits, foreign_commits, foreign_runs
+from runwire.journal.store.ground import Ground
 from runwire.journal.store.rows import insert_run, lease_of, load_head, move_lease, save_growths, save_head
 from runwire.journal.store.unsealed import Unsealed
 
@@ -39,6 +40,7 @@ class Log:
     def __init__(self, *, db: apsw.Connection, patience: Patience, unsealed: Unsealed, clock: Clock, ids: Ids) -> None:
         """Take over a writer's connection and learn where the log ends."""
         self._db = db
+        self._ground = Ground(db)
         self._patience = patience
         self.unsealed = unsealed
         self._clock = clock
@@ -78,6 +80,7 @@ class Log:
         """Change state that no event tells of, in a transaction of its own."""
         self._patience.wait_s = _WAIT_S
         with writing(self._db):
+            self._ground.lay(0)
             effect(self._db)
 
     def look(self) -> bool:
@@ -129,8 +132,9 @@ class Log:
         return outcome
 
     def _take_effect(self, outcome: Outcome, growths: dict[str, Growth]) -> None:
+        heads = self._heads
         for run_id, growth in growths.items():
-            self._heads[run_id] = growth.head
+            heads[run_id] = growth.head
             growth.take_effect()
         if outcome.commit is not None:
             self.unsealed.add(outcome.commit.position, outcome.entries, outcome.commit.size)
@@ -189,7 +193,8 @@ class Log:
             entries.append(pack(growth.head.run_key, growth.first, count, len(frames), growth.hash))
             bases[run_id] = position - growth.first
             position += count
-            if growth.changes_state:
+            # Most events change nothing of the story, and then nothing of the row either.
+            if (growth.story is not growth.head.story or not growth.first) and growth.changes_state:
                 changed.append(growth)
         if changed:
             save_growths(self._db, changed)
@@ -198,6 +203,7 @@ class Log:
             outcome.entries = b"".join(entries)
             self._insert_commit(start, position - start, outcome.entries, body)
             outcome.commit = Commit(start, position - start, segments, len(body))
+            self._ground.lay(len(body))
         return bases
 
     def _grow(self, growths: dict[str, Growth], request: Request, now_ns: int) -> tuple[Growth, Sequence[Item]]:

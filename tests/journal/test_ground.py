@@ -1,0 +1,54 @@
+"""Commits find ground in the WAL: the file grows now and then, not each time, and what is laid there is never taken for events."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from runwire.journal.journal import Journal
+from runwire.journal.records import RunBirth
+from tests.journal.conftest import opened
+from tests.journal.reading import note, whole_log
+from tests.spec import spec
+
+COMMITS = 120
+
+
+async def grow(journal: Journal, wal: Path) -> list[int]:
+    """Append, commit by commit; return how large the WAL was after each."""
+    await journal.create_run(RunBirth("run_a"), [note()])
+    sizes = []
+    for number in range(COMMITS):
+        await journal.append("run_a", note(str(number)))
+        sizes.append(wal.stat().st_size)
+    return sizes
+
+
+async def test_the_wal_grows_now_and_then_and_not_with_each_commit(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal.db", settle_s=3600) as journal:
+        sizes = await grow(journal, tmp_path / "journal.db-wal")
+    assert sizes == sorted(sizes)
+    assert len(set(sizes)) < COMMITS / 8
+
+
+@spec("SEQ-4")
+async def test_after_a_crash_the_ground_is_the_end_of_the_log_and_nothing_more(tmp_path: Path) -> None:
+    after = tmp_path / "after"
+    after.mkdir()
+    async with opened(tmp_path / "journal.db", settle_s=3600) as journal:
+        await grow(journal, tmp_path / "journal.db-wal")
+        before = await whole_log(journal, "run_a")
+        for name in ("journal.db", "journal.db-wal"):
+            shutil.copy(tmp_path / name, after / name)
+    async with opened(after / "journal.db", settle_s=3600) as journal:
+        assert await whole_log(journal, "run_a") == before
+        await journal.append("run_a", note("more"))
+        assert len(await whole_log(journal, "run_a")) == len(before) + 1
+
+
+async def test_the_wal_begins_anew_where_nobody_seals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runwire.journal.store.ground.BACKSTOP_PAGES", 16)
+    async with opened(tmp_path / "journal.db", settle_s=3600) as journal:
+        sizes = await grow(journal, tmp_path / "journal.db-wal")
+        assert len(await whole_log(journal, "run_a")) == COMMITS + 1
+    assert sizes[-1] - sizes[0] < COMMITS * 8192 / 2
