@@ -134,6 +134,7 @@ async def test_changes_are_read_and_decided_by_keys_alone(visitor: Visitor, work
     await page.keyboard.press("a")
     await expect(files.nth(1)).to_contain_text("applied")
     await page.keyboard.press("k")
+    await expect(page.get_by_role("button", name="Reject")).to_be_enabled()
     await page.keyboard.press("x")
     await tabbed_to(page, page.get_by_label("Why"))
     await page.keyboard.type("no")

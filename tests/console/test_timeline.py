@@ -181,6 +181,9 @@ async def test_a_live_run_is_followed_until_the_reader_looks_back(visitor: Visit
     await expect(page.get_by_role("button", name="Approve")).to_be_visible()
     notes = [{"type": "external.note", "data": {"number": number}} for number in range(60)]
     await working.post(f"/runs/{run['run_id']}/events", {"events": notes})
+    head = (await working.get(f"/runs/{run['run_id']}"))["head_sequence"]
+    # While everything fits in sight, the beginning is the end: whoever looks back then would still follow.
+    await expect(page.get_by_text(f"Event {head} of {head}")).to_be_visible()
     await expect(rows(page).last).to_be_in_viewport()
     await expect(page.get_by_role("button", name="↓ Newest")).to_have_count(0)
     await page.keyboard.type("gg")

@@ -24,7 +24,7 @@ EVENTS = f"{V1}/runs/run_1/events"
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
-        ("GET", "/", 404, "not_found"),
+        ("GET", "/nowhere", 404, "not_found"),
         ("GET", f"{V1}/nothing", 404, "not_found"),
         ("GET", f"{V1}/runs/", 404, "not_found"),
         ("GET", f"{V1}/runs/a/b/c/d", 404, "not_found"),
