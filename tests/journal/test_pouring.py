@@ -12,8 +12,10 @@ import pytest
 from runwire.errors import RunNotFound, StoreCorrupt
 from runwire.journal.frames import END, envelopes, frame, frame_end, last_sequence
 from runwire.journal.journal import Journal
-from runwire.journal.records import Commit, RunBirth, Segment
+from runwire.journal.records import Commit, RunBirth
+from runwire.journal.store.entries import pack
 from runwire.journal.tail import Tail
+from runwire.protocol.chain import GENESIS
 from tests.journal.conftest import opened
 from tests.journal.reading import note, whole_log
 from tests.patience import PATIENCE_S
@@ -237,8 +239,8 @@ async def test_there_is_nothing_to_pour_of_a_run_that_does_not_exist(journal: Jo
 def test_readers_at_one_place_share_bytes_and_readers_at_many_places_keep_none() -> None:
     tail = Tail(max_bytes=1 << 30)
     frames = [frame(sequence, b'{"text":"%b"}' % (b"x" * 400)) for sequence in range(2_000)]
-    segments = [Segment("run_1", sequence, sequence, each) for sequence, each in enumerate(frames)]
-    tail.publish(Commit(0, len(frames), segments, sum(map(len, frames))))
+    for sequence, each in enumerate(frames):
+        tail.publish(Commit(sequence, 1, ["run_1"], pack(1, sequence, 1, len(each), GENESIS), each))
     assert tail.after("run_1", 5, 131_072) is tail.after("run_1", 5, 131_072)
     tracemalloc.start()
     try:

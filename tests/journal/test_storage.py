@@ -1,6 +1,7 @@
 """What stays true however the bytes lie: in memory, in commits, in chunks, after a restart."""
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -73,6 +74,16 @@ async def test_a_settled_log_is_sealed_without_being_asked(path: Path) -> None:
                 (0,)
             ]:
                 await asyncio.sleep(0.01)
+
+
+async def test_runs_whose_end_is_known_are_listed_without_their_events_being_read(path: Path) -> None:
+    async with opened(path, settle_s=3600) as journal:
+        names = await fill(journal, 2, 50)
+        # Whoever read them would be refused.
+        with closing(apsw.Connection(str(path))) as db:
+            db.execute("UPDATE commits SET body = zeroblob(9)")
+        heads = {info.birth.run_id: info.head_sequence for info in await journal.reader.runs("1", (), 10)}
+        assert heads == dict.fromkeys(names, 50)
 
 
 @pytest.mark.parametrize(("table", "sealed"), [("commits", False), ("chunks", True)])

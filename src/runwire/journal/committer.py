@@ -23,8 +23,19 @@ Prepare = Callable[[Sequence[Request]], Sequence[Request]]
 
 _FAST_S = 0.004
 _GROUP_MAX = 8_192
-# How often the loop goes round before a commit. One who is woken by the last commit may need a round or two to say more.
-_ROUNDS = 3
+# How often the loop goes round before a commit. One who is woken by the last commit may need some rounds to say more: one
+# who appends again two, a slot whose run has ended five until it claims the next.
+_ROUNDS = 6
+
+
+def _group_end(waiting: Sequence[Request]) -> int:
+    """How many share the next commit. A claim is told how its run stands, so nothing of that run comes before it."""
+    end = min(len(waiting), _GROUP_MAX)
+    for number in [number for number, request in enumerate(waiting[:end]) if request.claim is not None]:
+        run_id = waiting[number].run_id
+        if any(request.run_id == run_id for request in waiting[:number]):
+            return number
+    return end
 
 
 class Committer:
@@ -119,7 +130,8 @@ class Committer:
             self._idle.set()
 
     def _commit(self) -> None:
-        group, self._waiting = self._waiting[:_GROUP_MAX], self._waiting[_GROUP_MAX:]
+        end = _group_end(self._waiting)
+        group, self._waiting = self._waiting[:end], self._waiting[end:]
         if self._pace_s > _FAST_S:
             self._commit_in_thread(group)
             return

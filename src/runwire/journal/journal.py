@@ -282,7 +282,7 @@ class Journal:
     def _publish(self, commit: Commit) -> None:
         self._tail.publish(commit)
         if self.bell.awaited:
-            self.bell.ring([segment.run_id for segment in commit.segments])
+            self.bell.ring(commit.run_ids)
         self._hearing.committed()
         self.keeper.notice()
 

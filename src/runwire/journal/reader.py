@@ -94,7 +94,9 @@ class Reader:
 
     async def runs(self, where: str, values: tuple[object, ...], limit: int) -> list[RunInfo]:
         """Runs that fit a condition, newest first."""
-        heads = await self.query(lambda db: list(list_heads(db, self._unsealed, where, values, limit)))
+        heads = await self.query(
+            lambda db: list(list_heads(db, self._unsealed, where, values, limit, known=self._known))
+        )
         return [(self._known(head.birth.run_id) or head).info() for head in heads]
 
     def newest(self, run_id: str, after: int, max_bytes: int) -> Batch | None:

@@ -5,7 +5,8 @@ It runs inside the append transaction and changes nothing: what it decides takes
 
 from asyncio import Future
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate
 
@@ -13,10 +14,12 @@ import apsw
 from msgspec import Raw, Struct, structs
 
 from runwire.errors import RunFinished, StaleLease
+from runwire.journal.frames import frame
 from runwire.journal.records import Effect, Head, RunBirth, RunInfo, Stored
 from runwire.journal.redaction.redactor import Redactor
 from runwire.journal.story import TOLD, Story, tell
 from runwire.protocol.catalogue import TERMINAL, decode_payload, may_follow_terminal
+from runwire.protocol.envelope import write_envelopes
 from runwire.protocol.payload import MalformedPayload, Opaque, Payload
 
 
@@ -52,14 +55,8 @@ class Request(Struct, frozen=True, gc=False):
     claim: Claim | None = None
 
 
-class Moment(Struct, frozen=True, gc=False):
-    """When a group was stamped, counted and written out."""
-
-    ns: int
-    text: str
-
-
-class Growth(Struct, gc=False):
+@dataclass(slots=True)
+class Growth:
     """What a commit adds to one run; the head moves there when the commit has succeeded."""
 
     head: Head
@@ -68,9 +65,7 @@ class Growth(Struct, gc=False):
     hash: bytes
     story: Story
     updated_ns: int
-    frames: list[bytes]
     generation: int
-    event_id: str = ""
 
     def info(self) -> RunInfo:
         """The run as it will be once this much of the commit is durable."""
@@ -114,7 +109,7 @@ class Growth(Struct, gc=False):
 def no_growth(head: Head) -> Growth:
     """Where growth begins: at the head."""
     return Growth(
-        head, head.sequence + 1, head.sequence, head.hash, head.story, head.updated_ns, [], head.lease_generation
+        head, head.sequence + 1, head.sequence, head.hash, head.story, head.updated_ns, head.lease_generation
     )
 
 
@@ -136,21 +131,50 @@ def admit_items(growth: Growth, run_id: str, items: Iterable[Item]) -> None:
             finished = True
 
 
-def stamp(growth: Growth, items: Iterable[Item], event_ids: Iterator[str], now: Moment) -> None:
-    """Give each item its number, id and link, and fold it into the run's story."""
-    sequence, link, story, event_id = growth.sequence, growth.hash, growth.story, growth.event_id
-    write, frames, now_ns, occurred_at = growth.head.writer.write, growth.frames, now.ns, now.text
+def fold(growth: Growth, items: Iterable[Item], now_ns: int) -> None:
+    """Tell the run's story on. Done at once, because it decides whether the run takes more."""
     for item in items:
-        sequence += 1
-        event_id = next(event_ids)
-        payload = item.payload
-        envelope = write(event_id, sequence, occurred_at, payload.type, item.data)
-        link = sha256(link + envelope).digest()
-        if type(payload) in TOLD:
-            story = tell(story, payload, now_ns)
-        frames.append(b"id: %d\ndata: %b\n\n" % (sequence, envelope))
-    growth.sequence, growth.hash, growth.story = sequence, link, story
-    growth.event_id, growth.updated_ns = event_id, now_ns
+        if type(item.payload) in TOLD:
+            growth.story = tell(growth.story, item.payload, now_ns)
+    growth.updated_ns = now_ns
+
+
+Admitted = tuple[Growth, Sequence[Item], Request]
+"""A request that will be stored, and which run grows by which items."""
+
+
+class Stamped(Struct, gc=False):
+    """The events of a commit in columns: a step done for all of them at once costs half of what it costs in turns."""
+
+    sequences: list[int]
+    event_ids: list[str]
+    frames: list[bytes]
+
+
+def stamp(admitted: Iterable[Admitted], new_ids: Callable[[int], list[str]], occurred_at: str) -> Stamped:
+    """Give each item its number, id and link, in this order. A run's events must lie side by side."""
+    items: list[Item] = []
+    growths: list[Growth] = []
+    sequences: list[int] = []
+    for growth, added, _ in admitted:
+        count, first = len(added), growth.sequence + 1
+        if count == 1:
+            sequences.append(first)
+            growths.append(growth)
+        else:
+            sequences += range(first, first + count)
+            growths += [growth] * count
+        items += added
+        growth.sequence += count
+    event_ids = new_ids(len(items))
+    lines = [
+        (event_id, growth.head.writer.middle, sequence, item.payload.type, item.data)
+        for event_id, growth, sequence, item in zip(event_ids, growths, sequences, items, strict=True)
+    ]
+    envelopes = write_envelopes(lines, occurred_at)
+    for growth, envelope in zip(growths, envelopes, strict=True):
+        growth.hash = sha256(growth.hash + envelope).digest()
+    return Stamped(sequences, event_ids, list(map(frame, sequences, envelopes)))
 
 
 def redact(requests: Sequence[Request], redactor: Redactor) -> Sequence[Request]:

@@ -87,11 +87,9 @@ class Tail:
             self.clear()
         commits.append(commit)
         if self._runs:
-            for segment in commit.segments:
-                tail = self._runs.get(segment.run_id)
-                if tail is not None:
-                    tail.add(segment)
-        self._bytes += commit.size
+            for segment in commit.segments(self._runs):
+                self._runs[segment.run_id].add(segment)
+        self._bytes += len(commit.body)
         while self._bytes > self._max_bytes and len(commits) > 1:
             self._drop(commits.popleft())
 
@@ -113,8 +111,8 @@ class Tail:
             del self._runs[next(iter(self._runs))]
         tail = self._runs[run_id] = _RunTail()
         for commit in self._commits:
-            for segment in commit.segments:
-                if segment.run_id == run_id:
+            if run_id in commit.run_ids:
+                for segment in commit.segments({run_id}):
                     tail.add(segment)
         return tail
 
@@ -125,7 +123,7 @@ class Tail:
         events: list[FeedEvent] = []
         for commit in self._from(position):
             place = commit.position
-            for segment in commit.segments:
+            for segment in commit.segments():
                 count = segment.last - segment.first + 1
                 if place + count > position:
                     _collect(events, segment, place, position, limit)
@@ -145,10 +143,10 @@ class Tail:
         return found
 
     def _drop(self, commit: Commit) -> None:
-        self._bytes -= commit.size
+        self._bytes -= len(commit.body)
         if self._runs:
-            for segment in commit.segments:
-                tail = self._runs.get(segment.run_id)
+            for run_id in commit.run_ids:
+                tail = self._runs.get(run_id)
                 if tail is not None:
                     tail.drop_oldest()
 

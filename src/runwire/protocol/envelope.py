@@ -1,5 +1,6 @@
 """The envelope around every event: who, in which run, at which place, when, of what type. Its data stays raw bytes."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
@@ -93,7 +94,7 @@ def encode_envelope(envelope: Envelope) -> bytes:
 class EnvelopeWriter:
     """Writes the envelopes of one run by splicing what changes between the parts that never do."""
 
-    __slots__ = ("_middle",)
+    __slots__ = ("middle",)
 
     def __init__(self, *, run_id: str, task_id: str | None = None, session_id: str | None = None) -> None:
         """Prepare the constant parts; an id that JSON would have to escape is refused."""
@@ -102,12 +103,20 @@ class EnvelopeWriter:
             middle += f',"task_id":"{_plain(task_id)}"'
         if session_id is not None:
             middle += f',"session_id":"{_plain(session_id)}"'
-        self._middle = middle + ',"sequence":'
+        self.middle = middle + ',"sequence":'
 
     def write(self, event_id: str, sequence: int, occurred_at: str, event_type: str, data: bytes) -> bytes:
         """Return the envelope bytes; the caller vouches that `data` is a compact JSON object and the rest plain ASCII."""
-        head = f'{_HEAD}{event_id}{self._middle}{sequence},"occurred_at":"{occurred_at}","type":"{event_type}","data":'
-        return b"%b%b}" % (head.encode(), data)
+        return write_envelopes([(event_id, self.middle, sequence, event_type, data)], occurred_at)[0]
+
+
+def write_envelopes(lines: Iterable[tuple[str, str, int, str, bytes]], occurred_at: str) -> list[bytes]:
+    """The envelopes of one moment, for each (event id, its run's `middle`, sequence, type, data). Vouched for as above."""
+    between = f',"occurred_at":"{occurred_at}","type":"'
+    return [
+        b"%b%b}" % (f'{_HEAD}{event_id}{middle}{sequence}{between}{event_type}","data":'.encode(), data)
+        for event_id, middle, sequence, event_type, data in lines
+    ]
 
 
 def _plain(identifier: str) -> str:

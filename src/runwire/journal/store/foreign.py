@@ -7,7 +7,7 @@ import apsw
 from msgspec import Struct
 
 from runwire.errors import StoreCorrupt
-from runwire.journal.records import Commit, Foreign, Segment
+from runwire.journal.records import Commit, Foreign
 from runwire.journal.store.entries import Entry, unpack, unpack_places
 
 # A live reader wants the newest; whoever is further behind reads the store.
@@ -61,13 +61,8 @@ def _commit(db: apsw.Connection, found: Found, names: dict[int, str]) -> Commit:
     checksum, body = next(db.execute("SELECT checksum, body FROM commits WHERE position = ?", (found.position,)))
     if crc32(body) != checksum:
         raise StoreCorrupt(f"commit {found.position}: its checksum does not fit its body")
-    segments: list[Segment] = []
-    at = 0
-    for entry in found.entries:
-        frames = body[at : at + entry.length]
-        segments.append(Segment(_name(db, entry.run_key, names), entry.first, entry.last, frames))
-        at += entry.length
-    return Commit(found.position, found.count, segments, len(body))
+    run_ids = [_name(db, entry.run_key, names) for entry in found.entries]
+    return Commit(found.position, found.count, run_ids, found.packed, body)
 
 
 def _name(db: apsw.Connection, run_key: int, names: dict[int, str]) -> str:

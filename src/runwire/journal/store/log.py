@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import length_hint
 from time import perf_counter
 from zlib import crc32
 
@@ -11,8 +10,20 @@ import apsw
 from runwire.clock import Clock, rfc3339
 from runwire.errors import Conflict, RunExists, RunNotFound, RunwireError, StoreCorrupt
 from runwire.ids import Ids
-from runwire.journal.records import Commit, Effect, Foreign, Head, Segment, Stored
-from runwire.journal.stamping import Claim, Growth, Item, Moment, Request, admit, admit_items, no_growth, stamp
+from runwire.journal.records import Commit, Effect, Foreign, Head, Stored
+from runwire.journal.stamping import (
+    Admitted,
+    Claim,
+    Growth,
+    Item,
+    Request,
+    Stamped,
+    admit,
+    admit_items,
+    fold,
+    no_growth,
+    stamp,
+)
 from runwire.journal.store.database import Patience, roll_back, snapshot, translated, writing
 from runwire.journal.store.entries import pack
 from runwire.journal.store.foreign import Found, find_commits, foreign_commits, foreign_runs
@@ -31,7 +42,6 @@ class Outcome:
     stored: list[tuple[Request, Stored]] = field(default_factory=list)
     refused: list[tuple[Request, RunwireError]] = field(default_factory=list)
     commit: Commit | None = None
-    entries: bytes = b""
 
 
 class Log:
@@ -97,7 +107,7 @@ class Log:
         foreign, self._foreign = self._foreign, None
         return foreign
 
-    def adopt(self, head: Head, count: int) -> Commit:
+    def adopt(self, head: Head, count: int) -> None:
         """Give a run whose events are in chunks already its place in the feed, and let it be seen."""
         self._patience.wait_s = _WAIT_S
         with writing(self._db):
@@ -105,10 +115,8 @@ class Log:
             entry = pack(head.run_key, head.first_sequence, count, 0, head.hash)
             save_head(self._db, head)
             self._insert_commit(self._next_position, count, entry, b"")
-        commit = Commit(self._next_position, count, (), 0)
-        self.unsealed.add(commit.position, entry, 0)
+        self.unsealed.add(self._next_position, entry, 0)
         self._next_position += count
-        return commit
 
     def append(self, requests: Sequence[Request], *, wait_s: float) -> Outcome:
         """Make the requests durable in one transaction; wait at most `wait_s` for another process's lock."""
@@ -136,18 +144,17 @@ class Log:
         for run_id, growth in growths.items():
             heads[run_id] = growth.head
             growth.take_effect()
-        if outcome.commit is not None:
-            self.unsealed.add(outcome.commit.position, outcome.entries, outcome.commit.size)
-            self._next_position += outcome.commit.count
+        commit = outcome.commit
+        if commit is not None:
+            self.unsealed.add(commit.position, commit.entries, len(commit.body))
+            self._next_position += commit.count
 
     def _write(self, requests: Sequence[Request]) -> tuple[Outcome, dict[str, Growth]]:
         outcome = Outcome()
         growths: dict[str, Growth] = {}
-        admitted: list[tuple[Request, int, str]] = []
+        admitted: list[Admitted] = []
         heads, moments = self._heads, self._moments
         now_ns = self._clock.now_ns()
-        now = Moment(now_ns, rfc3339(now_ns))
-        event_ids = iter(self._ids.many("evt", sum([len(request.items) for request in requests])))
         for request in requests:
             run_id, items, lease = request.run_id, request.items, request.lease
             growth = growths.get(run_id)
@@ -167,44 +174,40 @@ class Log:
                 except RunwireError as refusal:
                     outcome.refused.append((request, refusal))
                     continue
-                if request.claim is not None:
-                    # Nobody knew how much it would tell; and a run's ids never go back.
-                    event_ids = iter(self._ids.many("evt", len(items) + length_hint(event_ids)))
-            stamp(growth, items, event_ids, now)
-            admitted.append((request, growth.sequence, growth.event_id))
-        bases = self._lay_out(growths, outcome)
-        outcome.stored = [
-            (request, Stored(request.run_id, sequence, event_id, bases[request.run_id] + sequence))
-            for request, sequence, event_id in admitted
-        ]
+            fold(growth, items, now_ns)
+            admitted.append((growth, items, request))
+        if len(admitted) > len(growths):
+            # What is of one run lies side by side.
+            place = {run_id: number for number, run_id in enumerate(growths)}
+            admitted.sort(key=lambda one: place[one[2].run_id])
+        if admitted:
+            stamped = stamp(admitted, lambda count: self._ids.many("evt", count), rfc3339(now_ns))
+            outcome.stored = _stored(admitted, stamped, self._next_position)
+            outcome.commit = self._lay_out(growths, stamped.frames)
         return outcome, growths
 
-    def _lay_out(self, growths: dict[str, Growth], outcome: Outcome) -> dict[str, int]:
-        """Write the growths as one commit; return what to add to a run's sequences to have their positions."""
-        start = position = self._next_position
-        segments: list[Segment] = []
+    def _lay_out(self, growths: dict[str, Growth], frames: list[bytes]) -> Commit:
+        """Write the growths as one commit."""
         entries: list[bytes] = []
-        bases: dict[str, int] = {}
-        changed: list[Growth] = []
-        for run_id, growth in growths.items():
-            count = len(growth.frames)
-            frames = growth.frames[0] if count == 1 else b"".join(growth.frames)
-            segments.append(Segment(run_id, growth.first, growth.sequence, frames))
-            entries.append(pack(growth.head.run_key, growth.first, count, len(frames), growth.hash))
-            bases[run_id] = position - growth.first
-            position += count
-            # Most events change nothing of the story, and then nothing of the row either.
-            if (growth.story is not growth.head.story or not growth.first) and growth.changes_state:
-                changed.append(growth)
+        end = 0
+        for growth in growths.values():
+            first = growth.first
+            count = growth.sequence - first + 1
+            start, end = end, end + count
+            size = len(frames[start]) if count == 1 else sum(map(len, frames[start:end]))
+            entries.append(pack(growth.head.run_key, first, count, size, growth.hash))
+        # Most events change nothing of the story, and then nothing of the row either.
+        changed = [
+            growth
+            for growth in growths.values()
+            if (growth.story is not growth.head.story or not growth.first) and growth.changes_state
+        ]
         if changed:
             save_growths(self._db, changed)
-        if segments:
-            body = b"".join([segment.frames for segment in segments])
-            outcome.entries = b"".join(entries)
-            self._insert_commit(start, position - start, outcome.entries, body)
-            outcome.commit = Commit(start, position - start, segments, len(body))
-            self._ground.lay(len(body))
-        return bases
+        commit = Commit(self._next_position, len(frames), list(growths), b"".join(entries), b"".join(frames))
+        self._insert_commit(commit.position, commit.count, commit.entries, commit.body)
+        self._ground.lay(len(commit.body))
+        return commit
 
     def _grow(self, growths: dict[str, Growth], request: Request, now_ns: int) -> tuple[Growth, Sequence[Item]]:
         items = request.items
@@ -317,6 +320,17 @@ class Log:
             (position, count, entries, crc32(body), body),
         )
         self._db.execute("UPDATE feed_end SET next_position = ?", (position + count,))
+
+
+def _stored(admitted: Sequence[Admitted], stamped: Stamped, position: int) -> list[tuple[Request, Stored]]:
+    """What each requester is told: its last event, and where in the feed that lies."""
+    stored: list[tuple[Request, Stored]] = []
+    last = -1
+    for _, items, request in admitted:
+        last += len(items)
+        told = Stored(request.run_id, stamped.sequences[last], stamped.event_ids[last], position + last)
+        stored.append((request, told))
+    return stored
 
 
 def require_whole_feed(db: apsw.Connection) -> None:

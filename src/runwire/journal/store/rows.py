@@ -1,6 +1,6 @@
 """Run rows: what SQLite remembers of a run beside its events."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import apsw
 
@@ -129,16 +129,22 @@ def load_head(db: apsw.Connection, run_id: str, unsealed: Unsealed) -> Head | No
 
 
 def list_heads(
-    db: apsw.Connection, unsealed: Unsealed, where: str, values: tuple[object, ...], limit: int
+    db: apsw.Connection,
+    unsealed: Unsealed,
+    where: str,
+    values: tuple[object, ...],
+    limit: int,
+    *,
+    known: Callable[[str], Head | None],
 ) -> Iterator[Head]:
-    """Runs that fit a condition, newest first."""
+    """Runs that fit a condition, newest first. Of one that is known no event is told again, however many are unsealed."""
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM runs WHERE status != ? AND ({where}) ORDER BY run_key DESC LIMIT ?",
         (IMPORTING, *values, limit),
     )
     found: list[_Row] = list(rows)
     for row in found:
-        yield _head(db, row, unsealed)
+        yield known(row[1]) or _head(db, row, unsealed)
 
 
 def _head(db: apsw.Connection, row: _Row, unsealed: Unsealed) -> Head:
