@@ -93,12 +93,8 @@ class Way:
         self.link = link
         self.kept = b""
 
-    @property
-    def waits(self) -> bool:
-        return bool(self.kept)
-
-    def push(self, frames: bytes) -> int:
-        return write_now(self.link.fileno(), frames)
+    def push(self, frames: bytes) -> int | None:
+        return None if self.kept else write_now(self.link.fileno(), frames)
 
     def write(self, rest: bytes) -> None:
         self.kept += rest

@@ -106,17 +106,31 @@ class Audience:
 
         A sweep through many listeners lets others work in between, so that the log can grow while it is told.
         """
-        cursor, batch, some = -2, None, False
+        some = False
+        listeners = list(self._listeners)
+        if not any(map(self._next, {listener.cursor for listener in listeners})):
+            # They have heard everything, as at two of the three looks that one event takes.
+            return False
         pause_at = perf_counter() + _SWEEP_S
-        for number, listener in enumerate(list(self._listeners), start=1):
-            if some and not number % _LOOK_EVERY and perf_counter() >= pause_at:
+        for start in range(0, len(listeners), _LOOK_EVERY):
+            if some and perf_counter() >= pause_at:
                 await asyncio.sleep(0)
-                cursor, pause_at = -2, perf_counter() + _SWEEP_S
+                pause_at = perf_counter() + _SWEEP_S
+            some |= self._tell(listeners[start : start + _LOOK_EVERY])
+        return some
+
+    def _next(self, cursor: int) -> Batch | None:
+        return self._reader.newest(self._run_id, cursor, FRAMES_BYTES)
+
+    def _tell(self, listeners: Iterable[Listener]) -> bool:
+        """Send some listeners what comes next, those among them who are still here; say whether there was anything."""
+        cursor, batch, some = -2, None, False
+        for listener in listeners:
             if listener not in self._listeners:
                 continue
             if listener.cursor != cursor:
                 cursor = listener.cursor
-                batch = self._reader.newest(self._run_id, cursor, FRAMES_BYTES)
+                batch = self._next(cursor)
             if batch is None:
                 continue
             some = True

@@ -30,17 +30,12 @@ _PIPELINE_MAX = 16
 class Straight(Protocol):
     """A way past the layers, straight to the socket: for a body without chunks, whose head has been sent."""
 
-    def push(self, frames: bytes) -> int:
-        """Hand bytes to the socket and say how many it took."""
+    def push(self, frames: bytes) -> int | None:
+        """Hand bytes to the socket and say how many it took, or None while other bytes are being kept."""
         ...
 
     def write(self, rest: bytes) -> None:
         """Keep bytes until the socket has room for them."""
-        ...
-
-    @property
-    def waits(self) -> bool:
-        """Whether bytes are being kept."""
         ...
 
     def outlet(self) -> SocketOutlet:
@@ -297,7 +292,7 @@ class Exchange(RequestResponseCycle):
         else:
             self._write_head(message["status"], message["headers"])
 
-    def push(self, frames: bytes) -> int:
+    def push(self, frames: bytes) -> int | None:
         """Hand bytes to the socket and say how many it took. What it does not take is kept nowhere.
 
         Only for a body without chunks. The transport's buffer is empty unless writing is paused, so nothing is overtaken.
@@ -306,17 +301,12 @@ class Exchange(RequestResponseCycle):
         if self.disconnected or self.transport.is_closing():
             raise OSError("the client has hung up")
         if self.flow.write_paused:
-            return 0
+            return None
         return write_now(self._socket, frames)
 
     def write(self, rest: bytes) -> None:
         """Keep bytes until the socket has room for them."""
         self.transport.write(rest)
-
-    @property
-    def waits(self) -> bool:
-        """Whether bytes are being kept."""
-        return bool(self.flow.write_paused)
 
     def outlet(self) -> SocketOutlet:
         """The socket for a thread, while nothing is kept and nothing else is sent."""
