@@ -44,12 +44,20 @@ def configured(name: str, settings: AgentSettings) -> Profile:
         profile,
         name=name,
         command=_command(profile, settings),
+        install=_way_to_get(name, profile, settings),
         environment=(*profile.environment, *settings.env),
         set_env={**profile.set_env, **settings.set_env},
         state=(*profile.state, *settings.state),
         network=settings.network,
         model=settings.model,
     )
+
+
+def _way_to_get(name: str, profile: Profile, settings: AgentSettings) -> str:
+    """What to do when the program is not there."""
+    if not settings.command:
+        return profile.install
+    return f"install {settings.command[0]}, or name it by its whole path in `command` of [agents.{name.rpartition(':')[2]}]"
 
 
 def _command(profile: Profile, settings: AgentSettings) -> tuple[str, ...]:

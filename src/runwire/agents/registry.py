@@ -102,7 +102,7 @@ class Registry:
         profile = _profile(known.name, settings)
         program = await asyncio.to_thread(_find, profile, self._environ)
         if program is None:
-            return Found(known=known, installed=False, to_do=_way_to_get(known, profile, settings))
+            return Found(known=known, installed=False, to_do=profile.install)
         version = await self._versions.of((program, *_script(profile), *profile.version), profile.set_env)
         return Found(known=known, installed=True, version=version, place=program)
 
@@ -150,13 +150,6 @@ def _script(profile: Profile) -> Iterator[str]:
         if not (os.path.isabs(word) and os.path.isfile(word)):
             return
         yield word
-
-
-def _way_to_get(known: Known, profile: Profile, settings: AgentSettings) -> str:
-    if settings.command is None:
-        return profile.install
-    table = f"[agents.{known.aliases[0] if known.aliases else known.name}]"
-    return f"install {profile.command[0]}, or name it by its whole path in `command` of {table}"
 
 
 async def _look_at_server(known: Known, url: str) -> Found:

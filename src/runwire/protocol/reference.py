@@ -45,6 +45,9 @@ events like all others and never acts on them.
 def reference(examples: Mapping[str, object]) -> str:
     """Return the page; `examples` holds the data of one event of each type."""
     parts = [_OPENING, "## The envelope\n", *_table(schema_for(ENVELOPE)), ""]
+    homeless = [name for name in CATALOGUE if name.partition(".")[0] not in _FAMILIES]
+    if homeless:
+        raise ValueError(f"no family in the reference holds {', '.join(homeless)}: name its first word in _FAMILIES")
     for family, heading in _FAMILIES.items():
         parts.append(f"## {heading}\n")
         for name in CATALOGUE:

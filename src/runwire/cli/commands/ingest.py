@@ -63,7 +63,7 @@ async def _ingest(options: Options, agent: str, file: str) -> int:
     if run.status == "completed":
         return DONE
     printing.flush()
-    complain(
-        f"the run {run.status}: {run.error_message or 'it was stopped'}", f"`runwire show {run.run_id}` tells more"
-    )
+    said = "was cancelled" if run.status == "cancelled" else run.status
+    because = f": {run.error_message}" if run.error_message else ""
+    complain(f"the run {said}{because}", f"`runwire show {run.run_id}` tells more")
     return FAILED
