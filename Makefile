@@ -4,6 +4,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# The tests start the program by the hundred: without compiled files each start would compile all of it anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +19,7 @@ help: ## Say what can be made
 .PHONY: setup
 setup: $(SETUP) ## Make the virtual environment with the pinned packages
 
-$(SETUP): pyproject.toml requirements.lock requirements-dev.lock scripts/venv scripts/bubblewrap
+$(SETUP): pyproject.toml requirements.lock requirements-dev.lock scripts/venv scripts/bubblewrap scripts/debian
 	@scripts/venv $(VENV)
 	@scripts/bubblewrap
 	@touch $@
@@ -34,6 +36,7 @@ run: $(SETUP) console ## Start the gateway, its console and a demonstration
 test: $(SETUP) console ## Run the tests
 	@scripts/chromium
 	@scripts/bubblewrap
+	@scripts/shells
 	@scripts/agents
 	@npm test --prefix web --silent
 	@$(PYTHON) -m pytest --numprocesses 3 --dist loadfile
@@ -44,7 +47,7 @@ agents: ## Install the real agents that the tests talk to
 
 .PHONY: endurance
 endurance: $(SETUP) ## Run the long tests: kill -9 under load, soak
-	@$(PYTHON) -m pytest -m endurance -o faulthandler_timeout=0
+	@$(PYTHON) -m pytest tests/endurance -m endurance -o faulthandler_timeout=0
 
 .PHONY: check
 check: $(SETUP) console ## Check format, lint, types, import contracts and generated files

@@ -26,7 +26,7 @@ from tests.scenarios.stories.network import site
 SECRET = f"sk-live-{uuid.uuid4().hex}"
 OUTSIDE = "what is outside\n"
 # Never without an end of its own: it stops at so many, and they go away by themselves.
-BOMB = 'i=0; while [ "$i" -lt 700 ]; do sleep 3 & i=$((i + 1)); done; echo "all of them"'
+BOMB = 'i=0; while [ "$i" -lt 700 ]; do sleep 60 & i=$((i + 1)); done; echo "all of them"'
 _HERE, _RENAME_EXCHANGE = -100, 2
 Over = ToolCompleted | ToolFailed | ToolTimedOut | PolicyToolBlocked
 
