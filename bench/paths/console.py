@@ -1,7 +1,8 @@
 """The console in a real browser: how soon a long run can be used, how busy many live ones keep it, how much it loads.
 
 The gateway is the product's own, with the benchmark's producer beside it. A run counts as opened when its last event is in
-sight and a key is answered. Busy is the share of the time in which the page's main thread had something to do, as the
+sight and a key is answered; the page reads the end of a long run first, so it is said as well when all of it has been
+read, and can be searched and replayed. Both begin with the navigation, right after the events were appended. Busy is the share of the time in which the page's main thread had something to do, as the
 browser itself counts it. A browser takes more than one core, so the client's core is not kept apart here.
 """
 
@@ -18,24 +19,33 @@ from runwire.gateway.services import BUILT
 from tests.console.browsing import Visitor, chromium
 
 # Asked by the page itself at every frame: a driver that asks from outside does so ever more rarely, once a second in the end.
-_OPENED = """events => document.querySelector("[role=article]") !== null
-  && [...document.querySelectorAll("output, span")].some(each => each.textContent === `Event ${events} of ${events}`)"""
+_OPENED = """events => {
+  const last = document.querySelector("[role=article]:last-child")?.getBoundingClientRect();
+  return last !== undefined && last.height > 0 && last.bottom <= innerHeight
+    && [...document.querySelectorAll("output, span")].some(each => each.textContent === `Event ${events} of ${events}`);
+}"""
+_ANSWERED = "() => document.querySelector('dialog[open]') !== null"
+_READ = """() => document.querySelector("input[type=range]:enabled") !== null"""
 _LIVE_RUNS = 50
 _RATE = 20.0
 
 
 def measure(context: Context) -> list[Row]:
-    """Rows for opening a long run, for many live ones, and for the scripts that are loaded first."""
+    """Rows for opening and reading a long run, for many live ones, and for the scripts that are loaded first."""
     if not context.measure_ours:
         return []
     opening: list[float] = []
+    reading: list[float] = []
     busy: list[float] = []
     for repetition in range(context.repetitions):
         with context.scratch() as scratch, ours_server.running(context, scratch) as server:
-            opening.append(asyncio.run(_opening(server, context.pick(100_000, 20_000))))
+            opened, read = asyncio.run(_opening(server, context.pick(100_000, 20_000)))
+            opening.append(opened)
+            reading.append(read)
             busy.append(asyncio.run(_watching(server, context.pick(10, 3))))
-        say(f"  console {repetition + 1}/{context.repetitions}: {opening[-1]:.2f} s, {busy[-1]:.0f} % busy")
-    return [_opened(context, opening), _watched(busy), _loaded()]
+        told = f"opened {opening[-1]:.2f} s, all read {reading[-1]:.2f} s, {busy[-1]:.0f} % busy"
+        say(f"  console {repetition + 1}/{context.repetitions}: {told}")
+    return [_opened(context, opening), _read(context, reading), _watched(busy), _loaded()]
 
 
 def _opened(context: Context, seconds: list[float]) -> Row:
@@ -43,6 +53,11 @@ def _opened(context: Context, seconds: list[float]) -> Row:
     events = f"{context.pick(100_000, 20_000):,}"
     check = check_value("seconds", mine.median if mine else None, "<=", 3.0, "s")
     return Row("console", f"a run of {events} events opened", "s", mine, checks=(check,))
+
+
+def _read(context: Context, seconds: list[float]) -> Row:
+    events = f"{context.pick(100_000, 20_000):,}"
+    return Row("console", f"all of these {events} events read", "s", figure("search and replay", seconds))
 
 
 def _watched(shares: list[float]) -> Row:
@@ -63,7 +78,8 @@ def _loaded() -> Row:
     )
 
 
-async def _opening(server: Server, events: int) -> float:
+async def _opening(server: Server, events: int) -> tuple[float, float]:
+    """The seconds until a long run can be used, and until all of it has been read."""
     run_id = ours_server.new_run(server)
     ours_server.grow(server, run_id, events)
     async with chromium() as browser:
@@ -74,8 +90,10 @@ async def _opening(server: Server, events: int) -> float:
         await page.goto(f"{visitor.origin}/#/runs/{run_id}")
         await page.wait_for_function(_OPENED, arg=events, polling="raf")
         await page.keyboard.press("?")
-        await page.wait_for_function("() => document.querySelector('dialog[open]') !== null", polling="raf")
-        return time.perf_counter() - started
+        await page.wait_for_function(_ANSWERED, polling="raf")
+        opened = time.perf_counter() - started
+        await page.wait_for_function(_READ, polling="raf")
+        return opened, time.perf_counter() - started
 
 
 async def _watching(server: Server, seconds: int) -> float:

@@ -1,10 +1,12 @@
 """A run of 100,000 events is a run like any other, and the first load is small."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
-from playwright.async_api import Page, Response, expect
+from playwright.async_api import Page, Response, Route, expect
 
 from bench.corpus import drafts
 from bench.ours import payloads
@@ -40,6 +42,23 @@ SCROLLED = """async ({ from, frames, step }) => {
   return { blank, seen: seen.size };
 }"""
 
+# The row in the middle of the list, and where it stands, once the list rests.
+LOOKED_AT = """async () => {
+  const list = document.querySelector('.run-blocks');
+  const { left, top, width, height } = list.getBoundingClientRect();
+  const look = () => {
+    const row = document.elementFromPoint(left + width / 2, top + height / 2).closest('.virtual-list-row');
+    return { text: row.textContent, top: row.getBoundingClientRect().top, index: Number(row.dataset.index) };
+  };
+  for (let last = look(), same = 0; same < 5; ) {
+    await new Promise(requestAnimationFrame);
+    const now = look();
+    same = now.text === last.text && now.top === last.top ? same + 1 : 0;
+    last = now;
+  }
+  return look();
+}"""
+
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def long_run(working: Working) -> AsyncIterator[str]:
@@ -59,6 +78,18 @@ async def opened(visitor: Visitor, run_id: str) -> Page:
     await expect(page.get_by_text(re.compile(r"Event (\d+) of \1$"))).to_be_visible()
     await expect(page.get_by_role("article").filter(has_text="Completed").last).to_be_in_viewport()
     return page
+
+
+async def held_back(visitor: Visitor) -> asyncio.Event:
+    """Keep runs from being read from their start until this is set."""
+    wanted = asyncio.Event()
+
+    async def when_wanted(route: Route) -> None:
+        await wanted.wait()
+        await route.continue_()
+
+    await visitor.context.route(re.compile(r"/events\?after_sequence=-1$"), when_wanted)
+    return wanted
 
 
 async def test_a_long_run_opens_at_its_end_and_is_scrolled_without_a_blank_frame(
@@ -89,6 +120,35 @@ async def test_a_long_run_is_searched_replayed_and_linked_to(visitor: Visitor, l
     await expect(page.locator(".run-row.marked")).to_be_in_viewport()
     await page.evaluate("place => { location.hash = place }", f"#/runs/{long_run}?view=events&at={EVENTS // 3}")
     await expect(page.get_by_role("button", name=f"Event {EVENTS // 3} as it is stored")).to_be_in_viewport()
+
+
+async def test_the_end_of_a_long_run_is_read_first_and_its_reader_is_not_moved_when_the_rest_has_come(
+    visitor: Visitor, long_run: str
+) -> None:
+    rest = await held_back(visitor)
+    page = await opened(visitor, long_run)
+    slider = page.get_by_role("slider", name="Replay to event")
+    await expect(page.get_by_text("Reading…")).to_be_visible()
+    await expect(slider).to_be_disabled()
+    await page.get_by_role("feed").hover()
+    await page.mouse.wheel(0, -3_000)
+    await expect(page.get_by_role("button", name="End", exact=False).filter(has_text="↓")).to_be_visible()
+    before = await page.evaluate(LOOKED_AT)
+    rest.set()
+    await expect(slider).to_be_enabled()
+    after = await page.evaluate(LOOKED_AT)
+    assert (after["text"], after["top"]) == (before["text"], pytest.approx(before["top"], abs=1))
+    assert after["index"] > before["index"] + 1_000
+
+
+async def test_a_link_into_the_past_of_a_long_run_is_followed_when_that_has_been_read(
+    visitor: Visitor, long_run: str
+) -> None:
+    rest = await held_back(visitor)
+    page = await visitor.open(f"runs/{long_run}?at=100")
+    await expect(page.get_by_role("article").filter(has_text="Completed").last).to_be_in_viewport()
+    rest.set()
+    await expect(page.locator(".run-row.marked")).to_be_in_viewport()
 
 
 async def test_the_first_load_of_any_page_is_small(visitor: Visitor, working: Working) -> None:

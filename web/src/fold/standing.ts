@@ -37,6 +37,11 @@ export class Standing {
     return ENDS.has(this.status);
   }
 
+  /** What somebody else has counted, where not every event is known here. */
+  learn(totals: Partial<Totals>): void {
+    Object.assign(this.totals, totals);
+  }
+
   /** Somebody works on it. */
   begun(at: string): void {
     if (this.isOver) return;

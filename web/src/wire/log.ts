@@ -35,7 +35,7 @@ export function followRun(runId: string, heard: LogHeard): () => void {
       again = true;
       return;
     }
-    reading = readLines(runId, head, take, stop.signal)
+    reading = readAfter(runId, head, take, stop.signal)
       .then(() => heard.caughtUp())
       .catch((failure: unknown) => {
         if (!stop.signal.aborted) heard.failed(failure);
@@ -65,7 +65,8 @@ export function followRun(runId: string, heard: LogHeard): () => void {
   };
 }
 
-async function readLines(
+/** Read all stored events past a sequence, in order, a piece at a time; the page is drawn in between. */
+export async function readAfter(
   runId: string,
   after: number,
   take: (batch: readonly Told[]) => void,
@@ -74,12 +75,13 @@ async function readLines(
   const url = address(`runs/${encodeURIComponent(runId)}/events`, { after_sequence: after });
   const answer = await ask("GET", url, { headers: { accept: "application/x-ndjson" }, signal });
   if (answer.body === null) return;
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = answer.body.getReader();
+  const decoder = new TextDecoder();
   let rest = "";
   let sliced = performance.now();
   for (;;) {
     const { done, value } = await reader.read();
-    const lines = (rest + (value ?? "")).split("\n");
+    const lines = (rest + decoder.decode(value, { stream: !done })).split("\n");
     rest = done ? "" : (lines.pop() ?? "");
     take(lines.map(tell).filter((told) => told !== null));
     if (done) return;

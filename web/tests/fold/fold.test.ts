@@ -91,6 +91,15 @@ function byBlock(pieces: readonly Told[]): string[] {
   return [...texts.values()].filter(Boolean).sort();
 }
 
+test("an event makes one block at most, also where what came before it is not known", () => {
+  for (const { name, lines } of [...LOGS, { name: "examples", lines: EXAMPLES }]) {
+    for (const from of [0, 7, Math.floor(lines.length / 2)]) {
+      const made = folded(lines.slice(from)).blocks.map(({ sequence }) => sequence);
+      expect(new Set(made).size, `${name} from ${from}`).toBe(made.length);
+    }
+  }
+});
+
 test.each(FIXTURES)(
   "$name, folded in two parts anywhere, comes to the same, and forks stay as they were",
   ({ lines }) => {

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { OpenRun } from "../../src/pages/run/OpenRun";
 import { fixture, folded, seen } from "../fold/logs";
-import { Gateway } from "../wire/gateway";
+import { Gateway, No } from "../wire/gateway";
 
 // A busy machine may take its time; what is waited for comes.
 const PATIENCE_MS = 10_000;
@@ -18,7 +18,7 @@ beforeEach(() => {
   vi.resetModules();
   gateway = new Gateway();
   stored = LINES.map(({ line }) => line);
-  gateway.on(`GET runs/${RUN}`, () => ({ run_id: RUN, status: "running" }));
+  gateway.on(`GET runs/${RUN}`, () => ({ run_id: RUN, status: "running", head_sequence: stored.length - 1 }));
   gateway.on(`GET runs/${RUN}/events`, ({ url }) => {
     const after = Number(url.searchParams.get("after_sequence"));
     return new Response(stored.filter((line) => JSON.parse(line).sequence > after).join("\n"));
@@ -59,6 +59,22 @@ test("what happens later is taken in when it happens, and said", async () => {
   await gateway.say(...rest);
   await vi.waitFor(() => expect(open.head).toBe(rest.at(-1)?.sequence), PATIENCE_MS);
   expect(open.grown.value).toBeGreaterThan(before);
+});
+
+test("what the run is can be known as soon as the gateway is back", async () => {
+  gateway.on(`GET runs/${RUN}`, () => new No(503, "shutting_down", "not now"));
+  gateway.on(`GET runs/${RUN}/events`, () => new No(503, "shutting_down", "not now"));
+  const { OpenRun } = await import("../../src/pages/run/OpenRun");
+  const open = new OpenRun(RUN);
+  const { goLive } = await import("../../src/wire/live");
+  goLive();
+  close = open.follow();
+  await vi.waitFor(() => expect(open.failure.value).not.toBeNull(), PATIENCE_MS);
+  gateway.on(`GET runs/${RUN}`, () => ({ run_id: RUN, status: "running", head_sequence: 0 }));
+  gateway.on(`GET runs/${RUN}/events`, () => new Response(stored.join("\n")));
+  await gateway.catchUp();
+  await vi.waitFor(() => expect(open.run.value?.run_id).toBe(RUN), PATIENCE_MS);
+  expect(open.failure.value).toBeNull();
 });
 
 test("an event is found by its sequence, also where earlier ones were pruned", async () => {

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { typeFilter } from "../../fold/finding";
 import { useKeys } from "../../parts/keys";
 import { type ListHandle, VirtualList } from "../../parts/VirtualList";
+import { plain } from "../../text/harmless";
 import type { Told } from "../../wire/events";
 import type { OpenRun } from "./OpenRun";
 import { nextPlace, placeIn } from "./shown";
@@ -53,7 +54,7 @@ export function EventTable({ open, view, types }: { open: OpenRun; view: View; t
     list.current?.show(placeIn(places, open.placeOf(marked)), "center");
     // Once for each place that a link leads to.
   }, [marked]);
-  const keyOf = useMemo(() => (row: number) => places[row] ?? -1, [places]);
+  const keyOf = useMemo(() => (row: number) => told(row)?.event.sequence ?? -1, [places]);
   return (
     <div class="run-events" {...TABLE} {...{ "aria-rowcount": places.length + 1 }}>
       <div {...GROUP}>
@@ -95,11 +96,11 @@ function Line({ told, stands, onOpen }: { told: Told; stands: boolean; onOpen: (
         </button>
       </span>
       <span {...CELL}>{event.occurred_at.slice(11, 23)}</span>
-      <span {...CELL} title={event.type}>
-        {event.type}
+      <span {...CELL} title={plain(event.type)}>
+        {plain(event.type)}
       </span>
       <span {...CELL}>
-        <code>{dataOf(line)}</code>
+        <code>{plain(dataOf(line))}</code>
       </span>
     </div>
   );

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { to } from "../../parts/route";
 import { State } from "../../parts/State";
+import { plain } from "../../text/harmless";
 import { dollars, short } from "../../text/words";
 import { get } from "../../wire/api";
 import type { Relative, Tree } from "../../wire/resources/runs";
@@ -66,7 +67,7 @@ function Branch(props: { all: readonly Relative[]; of: readonly Relative[]; here
 
 function Twig({ relative, isHere }: { relative: Relative; isHere: boolean }) {
   const { relation, from_run_id, from_sequence } = relative;
-  const name = relation === "child" && relative.title !== "" ? relative.title : short(relative.run_id);
+  const name = relation === "child" && relative.title !== "" ? plain(relative.title) : short(relative.run_id);
   return (
     <span class="run-twig">
       <State state={relative.state} />

@@ -1,38 +1,40 @@
-/** Who is at work on what, how it stands, what it has cost, and what can be done about it. */
+/** Who is at work on what, how it stands at the moment that is looked at, what it has cost, and what can be done now. */
 import type { ComponentChildren } from "preact";
 import { Controls } from "../../control/Controls";
 import type { RunFold } from "../../fold/fold";
 import { Ago } from "../../parts/Ago";
 import { Budget } from "../../parts/Budget";
 import { Copy } from "../../parts/Copy";
-import { nowMs } from "../../parts/clock";
+import { useNow } from "../../parts/clock";
 import { to } from "../../parts/route";
 import { State } from "../../parts/State";
+import { plain } from "../../text/harmless";
 import { duration, modelName, moment, short } from "../../text/words";
 import type { Run } from "../../wire/resources/runs";
+import type { Stands } from "./stands";
 
 /** The head of the page; `at` is the event that is looked at, when it is not the newest. */
-export function Header({ run, fold, at }: { run: Run; fold: RunFold; at: number | null }) {
+export function Header(props: { run: Run; stands: Stands; fold: RunFold; at: number | null }) {
+  const { run, stands, fold, at } = props;
   const edits = fold.jumps.edits.length;
   return (
     <header class="run-head">
       <div class="run-title">
-        <h1>{run.title === "" ? short(run.run_id) : run.title}</h1>
-        <State state={run.pane.state} stalled={run.pane.stalled} />
+        <h1>{plain(run.title) || short(run.run_id)}</h1>
+        <State state={stands.state} stalled={stands.stalled} />
         {run.demo && <span class="run-demo">demo</span>}
       </div>
       <div class="run-line">
-        <span>{run.agent}</span>
+        {stands.past !== null && <Past at={stands.past} />}
+        <span>{plain(run.agent)}</span>
         {run.model !== null && (
           <span class="run-model" title={modelOf(run)}>
             {modelName(run.model)}
           </span>
         )}
         <Budget spent={fold.totals.costMicrosUsd} budget={fold.totals.budgetMicrosUsd ?? run.budget_micros_usd} />
-        <Age run={run} />
-        {run.pane.attention && run.pane.reason !== "" && (
-          <strong class={`run-reason ${run.pane.state}`}>{run.pane.reason}</strong>
-        )}
+        <Age createdAt={run.created_at} stands={stands} />
+        {stands.reason !== "" && <strong class={`run-reason ${stands.state}`}>{plain(stands.reason)}</strong>}
       </div>
       <div class="run-doing">
         <Controls run={run} at={at} />
@@ -41,31 +43,42 @@ export function Header({ run, fold, at }: { run: Run; fold: RunFold; at: number 
         </a>
         <details class="run-details">
           <summary>Details</summary>
-          <Details run={run} />
+          <Details run={run} stands={stands} />
         </details>
       </div>
     </header>
   );
 }
 
-function Age({ run }: { run: Run }) {
-  if (run.finished_at === null) {
-    const since = run.started_at ?? run.created_at;
+/** Says that this is the past, and which moment of it. */
+function Past({ at }: { at: string }) {
+  return (
+    <time class="run-past" dateTime={at} title={moment(at)}>
+      as it was at {new Date(at).toLocaleTimeString()}
+    </time>
+  );
+}
+
+function Age({ createdAt, stands }: { createdAt: string; stands: Stands }) {
+  const { startedAt, endedAt, durationMs, past } = stands;
+  const now = useNow();
+  const since = startedAt ?? createdAt;
+  if (endedAt === null) {
     return (
       <span title={`since ${moment(since)}`}>
-        {run.started_at === null ? "waits" : "runs"} for {duration(nowMs.value - Date.parse(since))}
+        {startedAt === null ? "waits" : "runs"} for {duration(now - Date.parse(since))}
       </span>
     );
   }
   return (
     <span>
-      ended <Ago at={run.finished_at} />
-      {run.duration_ms !== null && ` after ${duration(run.duration_ms)}`}
+      ended {past === null && <Ago at={endedAt} />}
+      {durationMs !== null && ` after ${duration(durationMs)}`}
     </span>
   );
 }
 
-function Details({ run }: { run: Run }) {
+function Details({ run, stands }: { run: Run; stands: Stands }) {
   return (
     <dl>
       <Id name="Run" id={run.run_id} />
@@ -81,10 +94,10 @@ function Details({ run }: { run: Run }) {
         </Detail>
       )}
       <Detail name="Created">{moment(run.created_at)}</Detail>
-      {run.started_at !== null && <Detail name="Started">{moment(run.started_at)}</Detail>}
-      {run.finished_at !== null && <Detail name="Ended">{moment(run.finished_at)}</Detail>}
+      {stands.startedAt !== null && <Detail name="Started">{moment(stands.startedAt)}</Detail>}
+      {stands.endedAt !== null && <Detail name="Ended">{moment(stands.endedAt)}</Detail>}
       {run.worker_id !== null && <Detail name="Worker">{run.worker_id}</Detail>}
-      {run.error_code !== null && (
+      {run.error_code !== null && stands.endedAt !== null && (
         <Detail name="Error">
           {run.error_code}: {run.error_message}
         </Detail>

@@ -1,14 +1,19 @@
 /**
  * The run that is open: its events as they were stored, what they come to, and which block each event belongs to.
  * It reads the store first and then listens; what shows it is told that it has grown, and reads the rest from here.
+ * Of a long run the end is read first, and held until everything is there: that is what most come for.
  */
-import { signal } from "@preact/signals";
-import { RunFold } from "../../fold/fold";
+import { batch, signal } from "@preact/signals";
+import type { RunFold } from "../../fold/fold";
+import { Stretch } from "../../fold/stretch";
 import { get } from "../../wire/api";
 import type { Told } from "../../wire/events";
-import { followRun } from "../../wire/log";
+import { followRun, readAfter } from "../../wire/log";
 import type { Run } from "../../wire/resources/runs";
 
+// A run is long when reading all of it would be waited for; so many of its last events are read first then.
+const LONG = 5_000;
+const END = 500;
 // While a long log is read, it is shown as it grows, but not more often than this.
 const SHOWN_EVERY_MS = 1_000;
 // What the gateway says about the run is asked for again when one of these happens, and then at most this often.
@@ -16,16 +21,18 @@ const TELLING = /^(run|approval|turn|gap)\./;
 const ASKED_EVERY_MS = 500;
 
 export class OpenRun {
-  readonly told: Told[] = [];
-  readonly fold = new RunFold();
   /** Grows when events came. */
   readonly grown = signal(0);
   /** Whether the stored events are still being read for the first time. */
   readonly isReading = signal(true);
+  /** Whether what is held begins where the run does. If not, it is the end, and the rest is being read. */
+  readonly isFromStart = signal(true);
   readonly failure = signal<unknown>(null);
   readonly run = signal<Run | null>(null);
-  // The index of the block that each event made or changed.
-  readonly #places: number[] = [];
+  /** Called when everything has taken the place of the end: other blocks stand at the same indexes now. */
+  onWhole: (end: Stretch) => void = () => {};
+  readonly #all = new Stretch();
+  #held = this.#all;
   #shownAt = 0;
   #asking: ReturnType<typeof setTimeout> | undefined;
   #askedAt = 0;
@@ -34,25 +41,32 @@ export class OpenRun {
 
   /** Begin to read and to listen. Returns how to stop. */
   follow(): () => void {
-    this.#ask();
-    const stop = followRun(this.runId, {
-      events: (batch) => this.#take(batch),
-      caughtUp: () => {
-        this.isReading.value = false;
-        this.failure.value = null;
-        this.#show();
-      },
-      failed: (failure) => {
-        this.failure.value = failure;
-      },
+    const left = new AbortController();
+    let stop = () => {};
+    void this.#begin(left.signal).then(() => {
+      if (!left.signal.aborted) stop = this.#follow();
     });
     return () => {
+      left.abort();
       stop();
       clearTimeout(this.#asking);
     };
   }
 
-  /** The sequence of the first event that is kept. */
+  get told(): readonly Told[] {
+    return this.#held.told;
+  }
+
+  get fold(): RunFold {
+    return this.#held.fold;
+  }
+
+  /** How many events have been read from the beginning on. */
+  get read(): number {
+    return this.#all.told.length;
+  }
+
+  /** The sequence of the first event that is held. */
   get first(): number {
     return this.told[0]?.event.sequence ?? 0;
   }
@@ -62,20 +76,17 @@ export class OpenRun {
     return this.told.at(-1)?.event.sequence ?? -1;
   }
 
-  /** Where an event stands among those that are kept: it, or else the last one before it; -1 if there is none. */
-  placeOf(sequence: number): number {
-    // Sequences rise; what was pruned has left holes.
-    let low = 0;
-    let high = this.told.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.told[middle]?.event.sequence ?? 0) <= sequence) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+  /** Whether all has been read that there is to know about an event. */
+  reaches(sequence: number): boolean {
+    return this.grown.value > 0 && sequence <= this.head && (this.isFromStart.value || sequence >= this.first);
   }
 
-  /** The event, if it is kept. */
+  /** Where an event stands among those that are held: it, or else the last one before it; -1 if there is none. */
+  placeOf(sequence: number): number {
+    return this.#held.placeOf(sequence);
+  }
+
+  /** The event, if it is held. */
   toldAt(sequence: number): Told | null {
     const found = this.told[this.placeOf(sequence)];
     return found?.event.sequence === sequence ? found : null;
@@ -83,18 +94,56 @@ export class OpenRun {
 
   /** The index of the block that an event belongs to; -1 if there is none. */
   blockOf(sequence: number): number {
-    return this.#places[this.placeOf(sequence)] ?? -1;
+    return this.#held.blockOf(sequence);
   }
 
-  #take(batch: readonly Told[]): void {
-    let tells = false;
-    for (const told of batch) {
-      this.told.push(told);
-      // An event that changes nothing one sees belongs to what was going on.
-      this.#places.push(this.fold.take(told.event)?.index ?? this.#places.at(-1) ?? -1);
-      tells ||= TELLING.test(told.event.type);
+  /** Learn what the run is and, if it is long, show its end. */
+  async #begin(left: AbortSignal): Promise<void> {
+    await this.#learn();
+    const run = this.run.peek();
+    if (run === null || run.head_sequence < LONG || left.aborted) return;
+    const end = new Stretch();
+    try {
+      await readAfter(this.runId, run.head_sequence - END, (events) => end.take(events), left);
+    } catch {
+      // Whatever is wrong is told by who reads everything.
+      return;
     }
-    if (tells && !this.isReading.value) this.#ask();
+    if (end.told.length === 0) return;
+    end.fold.standing.learn({ turns: run.usage.turns, costMicrosUsd: run.cost_micros_usd });
+    batch(() => {
+      this.#held = end;
+      this.isFromStart.value = false;
+      this.#show();
+    });
+  }
+
+  #follow(): () => void {
+    return followRun(this.runId, {
+      events: (events) => this.#take(events),
+      caughtUp: () => batch(() => this.#caughtUp()),
+      failed: (failure) => {
+        this.failure.value = failure;
+      },
+    });
+  }
+
+  #caughtUp(): void {
+    this.isReading.value = false;
+    this.failure.value = null;
+    if (this.run.peek() === null) this.#ask();
+    if (this.#held !== this.#all) {
+      const end = this.#held;
+      this.#held = this.#all;
+      this.isFromStart.value = true;
+      this.onWhole(end);
+    }
+    this.#show();
+  }
+
+  #take(events: readonly Told[]): void {
+    this.#all.take(events);
+    if (!this.isReading.value && events.some(({ event }) => TELLING.test(event.type))) this.#ask();
     if (!this.isReading.value || performance.now() - this.#shownAt > SHOWN_EVERY_MS) this.#show();
   }
 
@@ -106,14 +155,18 @@ export class OpenRun {
   #ask(): void {
     if (this.#asking !== undefined) return;
     const wait = Math.max(0, this.#askedAt + ASKED_EVERY_MS - performance.now());
-    this.#asking = setTimeout(async () => {
+    this.#asking = setTimeout(() => {
       this.#asking = undefined;
-      this.#askedAt = performance.now();
-      try {
-        this.run.value = await get<Run>(`runs/${encodeURIComponent(this.runId)}`);
-      } catch (failure) {
-        if (this.run.value === null) this.failure.value = failure;
-      }
+      void this.#learn();
     }, wait);
+  }
+
+  async #learn(): Promise<void> {
+    this.#askedAt = performance.now();
+    try {
+      this.run.value = await get<Run>(`runs/${encodeURIComponent(this.runId)}`);
+    } catch (failure) {
+      if (this.run.value === null) this.failure.value = failure;
+    }
   }
 }

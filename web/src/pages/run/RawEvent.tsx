@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Copy, copy } from "../../parts/Copy";
 import { Dialog } from "../../parts/Dialog";
 import { to } from "../../parts/route";
+import { plain, turns } from "../../text/harmless";
 import { moment } from "../../text/words";
 import type { Told } from "../../wire/events";
 import type { OpenRun } from "./OpenRun";
@@ -35,7 +36,7 @@ function Envelope({ told, open, onMove }: { told: Told; open: OpenRun; onMove: (
   return (
     <div class="run-raw">
       <p class="run-raw-about">
-        <strong>{event.type}</strong> <time dateTime={event.occurred_at}>{moment(event.occurred_at)}</time>
+        <strong>{plain(event.type)}</strong> <time dateTime={event.occurred_at}>{moment(event.occurred_at)}</time>
       </p>
       <div class="run-raw-doing">
         <button type="button" disabled={before === undefined} onClick={() => before && onMove(before.event.sequence)}>
@@ -57,12 +58,29 @@ function Envelope({ told, open, onMove }: { told: Told; open: OpenRun; onMove: (
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre class="run-raw-text" tabIndex={0}>
-        {spread ? JSON.stringify(event, null, 2) : line}
+        <Exactly text={spread ? JSON.stringify(event, null, 2) : line} />
       </pre>
       <p class="run-note">
         {spread ? "Spread out for reading." : "Exactly as stored."} {new Blob([line]).size} bytes.
       </p>
     </div>
+  );
+}
+
+/** Every character, but what would turn the others round turns nothing beyond itself. */
+function Exactly({ text }: { text: string }) {
+  return (
+    <>
+      {turns(text).map((piece, place) =>
+        place % 2 === 0 ? (
+          piece
+        ) : (
+          <bdi key={place} class="run-turning" data-shown={plain(piece)}>
+            {piece}
+          </bdi>
+        ),
+      )}
+    </>
   );
 }
 

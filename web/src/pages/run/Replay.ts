@@ -1,7 +1,8 @@
 /** The run as it was after any of its events: by hand, step by step, or played. */
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import type { RunFold } from "../../fold/fold";
 import { Snapshots } from "../../fold/snapshots";
+import { nowMs } from "../../parts/clock";
 import type { OpenRun } from "./OpenRun";
 
 export const SPEEDS = [1, 4, 16, 64] as const;
@@ -13,6 +14,8 @@ export class Replay {
   readonly upTo = signal<number | null>(null);
   readonly isPlaying = signal(false);
   readonly speed = signal<number>(4);
+  /** The moment that is looked at: of the last event that counts, or now. */
+  readonly clock = computed(() => (this.upTo.value === null ? nowMs.value : Date.parse(this.fold().lastAt)));
   readonly #past = new Snapshots();
   #fold: RunFold | null = null;
   #frame = 0;
@@ -24,11 +27,11 @@ export class Replay {
     return this.upTo.value === null || this.#fold === null ? this.open.fold : this.#fold;
   }
 
-  /** Show the run up to an event. */
+  /** Show the run up to an event, once it has been read from its start. */
   seek(sequence: number): void {
     const { open } = this;
     const wanted = Math.max(open.first, Math.min(sequence, open.head));
-    if (open.told.length === 0 || wanted === this.upTo.value) return;
+    if (!open.isFromStart.value || open.told.length === 0 || wanted === this.upTo.value) return;
     this.#fold = this.#past.at(open.told, wanted);
     this.upTo.value = wanted;
   }

@@ -1,5 +1,6 @@
 /** One run: how it stands, everything that happened in it, and what can be done about it. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { Clock } from "../../parts/clock";
 import { useKeys } from "../../parts/keys";
 import { go, type Place, refine } from "../../parts/route";
 import { Trouble } from "../../parts/Trouble";
@@ -11,6 +12,7 @@ import { Header } from "./Header";
 import { OpenRun } from "./OpenRun";
 import { RawEvent } from "./RawEvent";
 import { Scrubber } from "./Scrubber";
+import { standsNow, stoodThen } from "./stands";
 import { Timeline } from "./Timeline";
 import { TodoPanel } from "./TodoPanel";
 import { TypeField } from "./TypeField";
@@ -46,14 +48,16 @@ function Opened({ runId, place }: { runId: string; place: Place }) {
   const failure = open.failure.value;
   if (run === null) return failure === null ? <p class="loading">Loading…</p> : <Trouble failure={failure} />;
   return (
-    <div class="run">
-      <Head open={open} view={view} />
-      {failure !== null && <Trouble failure={failure} />}
-      <Tabs tab={tab} />
-      <Body open={open} view={view} tab={tab} types={place.query.get("type") ?? ""} />
-      <Scrubber open={open} view={view} />
-      <RawEvent open={open} view={view} />
-    </div>
+    <Clock.Provider value={view.replay.clock}>
+      <div class="run">
+        <Head open={open} view={view} />
+        {failure !== null && <Trouble failure={failure} />}
+        <Tabs tab={tab} />
+        <Body open={open} view={view} tab={tab} types={place.query.get("type") ?? ""} />
+        <Scrubber open={open} view={view} />
+        <RawEvent open={open} view={view} />
+      </div>
+    </Clock.Provider>
   );
 }
 
@@ -61,8 +65,12 @@ function Head({ open, view }: { open: OpenRun; view: View }) {
   void open.grown.value;
   const run = open.run.value;
   const selected = view.selected.value;
-  const at = view.replay.upTo.value ?? (selected === null ? null : (view.fold().blocks[selected]?.until ?? null));
-  return run === null ? null : <Header run={run} fold={view.fold()} at={at} />;
+  const upTo = view.replay.upTo.value;
+  const fold = view.fold();
+  if (run === null) return null;
+  const at = upTo ?? (selected === null ? null : (fold.blocks[selected]?.until ?? null));
+  const stands = upTo === null ? standsNow(run) : stoodThen(fold);
+  return <Header run={run} stands={stands} fold={fold} at={at} />;
 }
 
 function Tabs({ tab }: { tab: Tab }) {
@@ -120,7 +128,7 @@ function Body({ open, view, tab, types }: { open: OpenRun; view: View; tab: Tab;
       </div>
       {open.isReading.value && (
         <p class="run-reading" role="status">
-          Reading… {open.told.length} events
+          Reading… {open.read} events
         </p>
       )}
     </div>
@@ -134,7 +142,7 @@ function openTab(tab: Tab): void {
 /** Go to the event that the address names, once it has been read. */
 function useMark(open: OpenRun, view: View, at: string | null): void {
   const sequence = sequenceOf(at);
-  const isRead = sequence !== null && open.grown.value > 0 && open.head >= sequence;
+  const isRead = sequence !== null && open.reaches(sequence);
   useEffect(() => {
     if (sequence !== null && isRead) view.mark(sequence);
   }, [view, sequence, isRead]);
@@ -145,7 +153,7 @@ function useReplayed(open: OpenRun, view: View, upto: string | null): void {
   const { replay } = view;
   const wanted = sequenceOf(upto);
   const written = useRef<number | null>(null);
-  const isRead = open.grown.value > 0 && (!open.isReading.value || open.head >= (wanted ?? 0));
+  const isRead = open.isFromStart.value && (!open.isReading.value || open.reaches(wanted ?? 0));
   useEffect(() => {
     // What was written here follows the reader, and does not lead.
     if (!isRead || wanted === written.current) return;

@@ -10,6 +10,8 @@ export function Scrubber({ open, view }: { open: OpenRun; view: View }) {
   const { replay } = view;
   const upTo = replay.upTo.value;
   const isLive = upTo === null;
+  // What was before is not known yet.
+  const disabled = !open.isFromStart.value;
   const { first, head } = open;
   const sequence = upTo ?? head;
   const at = open.told[open.placeOf(sequence)]?.event.occurred_at;
@@ -17,7 +19,7 @@ export function Scrubber({ open, view }: { open: OpenRun; view: View }) {
   const words = `Event ${sequence} of ${head}`;
   return (
     <section class={isLive ? "run-scrubber" : "run-scrubber past"} aria-label="Replay">
-      <button type="button" onClick={() => replay.toggle()} title="Play or pause (p)">
+      <button type="button" disabled={disabled} onClick={() => replay.toggle()} title="Play or pause (p)">
         {replay.isPlaying.value ? "Pause" : "Play"}
       </button>
       <label class="run-speed">
@@ -38,6 +40,7 @@ export function Scrubber({ open, view }: { open: OpenRun; view: View }) {
       <input
         type="range"
         aria-label="Replay to event"
+        disabled={disabled}
         aria-valuetext={words}
         min={first}
         max={head}

@@ -16,6 +16,11 @@ export class Search {
     const wanted = words.trim();
     if (wanted === this.words.peek()) return;
     this.words.value = wanted;
+    this.lookAnew();
+  }
+
+  /** Look through everything once more. */
+  lookAnew(): void {
     this.hits.value = [];
     this.#looked = 0;
     this.lookOn();

@@ -29,7 +29,8 @@ export function Timeline({ open, view }: { open: OpenRun; view: View }) {
     () => listed(blocks, jumps.errors, filter, thinking),
     [fold, blocks.length, errors, filter, thinking],
   );
-  const keyOf = useMemo(() => (row: number) => shown[row] ?? -1, [shown]);
+  // An event makes one block at most, so it names the block, also when earlier events are read.
+  const keyOf = useMemo(() => (row: number) => blocks[shown[row] ?? -1]?.sequence ?? -1, [shown]);
   const estimate = (row: number) => likelyHeight(blocks[shown[row] ?? -1]);
   useWanted(view, shown, list);
   useMoves(view, shown, list);

@@ -36,6 +36,13 @@ export class View {
   constructor(readonly open: OpenRun) {
     this.replay = new Replay(open);
     this.search = new Search(open);
+    open.onWhole = (end) => {
+      // What the reader stands on is another block now, or the same at another place.
+      const stood = end.fold.blocks[this.selected.peek() ?? -1];
+      if (stood !== undefined) this.selected.value = open.blockOf(stood.sequence);
+      this.wanted.value = null;
+      this.search.lookAnew();
+    };
   }
 
   /** The run as far as it is looked at. */
