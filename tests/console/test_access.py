@@ -1,4 +1,4 @@
-"""The console for everybody: no serious finding of axe on any page, and everything that matters without a mouse."""
+"""The console for everybody: no finding of axe on any page, and everything that matters without a mouse."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,9 +12,10 @@ from tests.console.browsing import PHONE, WIDE, Visitor, visiting
 from tests.console.runs import finished, proposing, waiting
 from tests.gateway.working import Working, says, sh, uses
 
-AXE = (Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js").read_text()
+AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
+# Headings that agents write stand in the order in which they wrote them.
 LOOK = """async () => (await axe.run(document, { resultTypes: ['violations'] })).violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ id, impact }) => impact !== 'minor' && id !== 'heading-order')
     .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`))"""
 PROSE = "## A heading\n\nSome *prose* with `code`, a [link](https://example.org/) and\n\n```\na block\n```\n\n> a quote"
 # What has the focus, or what stands for it, has an outline.
@@ -35,11 +36,13 @@ async def places(working: Working) -> AsyncIterator[dict[str, str]]:
         working,
         {**uses("todo_write", todos=todos), **used},
         sh(r"printf '\033[31mred\033[32mgreen\033[33myellow\033[34mblue\033[0m\n'; exit 1"),
+        *[sh("echo the same again")] * 2,
         uses("grep", pattern="line"),
         says(PROSE, **used),
         budget_micros_usd=2_000_000,
     )
     await finished(working, sh("true"))
+    await waiting(working)
     asked = await waiting(working)
     yield {
         "": ".home-decide",
@@ -64,7 +67,7 @@ async def settled(page: Page, place: str, seen: str) -> None:
 
 async def findings(page: Page, where: str) -> list[str]:
     """What axe finds that somebody could not live with."""
-    await page.evaluate(AXE)
+    await page.evaluate(AXE.read_text())
     found: list[Any] = await page.evaluate(LOOK)
     return [f"{where}: {one}" for one in found]
 
@@ -80,7 +83,7 @@ async def tabbed_to(page: Page, wanted: Locator) -> None:
 
 
 @pytest.mark.parametrize(("size", "is_dark"), [(WIDE, True), (PHONE, False)])
-async def test_no_page_has_a_serious_finding(
+async def test_no_page_has_a_finding(
     browser: Browser, working: Working, places: dict[str, str], size: ViewportSize, is_dark: bool
 ) -> None:
     found: list[str] = []

@@ -32,7 +32,7 @@ print("<b>as it is</b>")
 
 def card(page: Page, words: str) -> Locator:
     """The card whose head says this."""
-    return page.get_by_role("feed", name="Timeline").get_by_role("region", name=re.compile(words))
+    return page.get_by_role("feed", name="Timeline").get_by_role("group", name=re.compile(words))
 
 
 async def opened(page: Page, words: str) -> Locator:
@@ -72,7 +72,7 @@ async def test_every_kind_of_tool_has_a_card_of_its_own(every_kind: Page, workin
     await page.keyboard.type("gg")
     shell = await opened(page, "shell_exec")
     await expect(shell).to_contain_text("exit 3")
-    await expect(shell.get_by_role("region", name=re.compile("^Output of"))).to_have_text("red plain\n")
+    await expect(shell.get_by_role("group", name=re.compile("^Output of"))).to_have_text("red plain\n")
     await expect(shell.locator(".ansi-red-fg")).to_have_text("red")
     glob = await opened(page, "glob")
     await expect(glob.get_by_role("listitem")).to_have_text(["notes.txt"])
@@ -149,8 +149,8 @@ async def test_output_is_shown_while_a_command_runs(visitor: Visitor, working: W
     run = await working.run(sh("echo begun; until [ -e go-on ]; do sleep 0.05; done; echo over"), says())
     page = await visitor.open(f"runs/{run['run_id']}")
     shell = await opened(page, "shell_exec")
-    await expect(shell.get_by_role("region", name=re.compile("^Output of"))).to_have_text("begun\n")
+    await expect(shell.get_by_role("group", name=re.compile("^Output of"))).to_have_text("begun\n")
     await expect(shell).to_contain_text("running")
     go_on.touch()
-    await expect(shell.get_by_role("region", name=re.compile("^Output of"))).to_have_text("begun\nover\n")
+    await expect(shell.get_by_role("group", name=re.compile("^Output of"))).to_have_text("begun\nover\n")
     await expect(shell).to_contain_text("exit 0")

@@ -9,7 +9,7 @@ from tests.gateway.working import Json, Working
 
 def question(page: Page) -> Locator:
     """The card of the only question."""
-    return page.get_by_role("region", name="Run this command?")
+    return page.get_by_role("group", name="Run this command?")
 
 
 async def answered_first(page: Page, route: Route) -> None:
@@ -27,7 +27,7 @@ async def resolved(working: Working, run: Json) -> Json:
 async def test_what_is_approved_happens(visitor: Visitor, working: Working) -> None:
     run = await waiting(working, "touch made")
     page = await visitor.open("approvals")
-    await expect(question(page).get_by_role("region", name="The exact command")).to_have_text("touch made")
+    await expect(question(page).get_by_role("group", name="The exact command")).to_have_text("touch made")
     await expect(question(page)).to_contain_text("Allows: this call only")
     await page.get_by_role("button", name="Approve").click()
     await expect(question(page)).to_contain_text("Approved by operator")
@@ -129,3 +129,46 @@ async def test_a_question_that_is_answered_elsewhere_changes_by_itself(visitor: 
     await expect(timeline.get_by_role("button", name="Denied")).to_be_visible()
     await expect(timeline.get_by_role("button", name="Approve")).to_have_count(0)
     await expect(inbox.get_by_role("navigation", name="Pages").get_by_text("waiting")).to_have_count(0)
+
+
+async def test_a_question_is_answered_by_keys_where_it_stands_in_the_run(visitor: Visitor, working: Working) -> None:
+    run = await waiting(working, "touch made")
+    page = await visitor.open(f"runs/{run['run_id']}")
+    await expect(question(page)).to_be_visible()
+    await page.keyboard.press("w")
+    await expect(page.locator(".run-row.selected")).to_be_focused()
+    await page.keyboard.press("s")
+    await expect(question(page).get_by_label("This session")).to_be_checked()
+    await page.keyboard.press("e")
+    await expect(page.get_by_label("command", exact=True)).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(question(page)).to_be_focused()
+    await page.keyboard.press("n")
+    await expect(page.get_by_label("Why not?")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(question(page)).to_be_focused()
+    await page.keyboard.press("y")
+    answer = await resolved(working, run)
+    assert (answer["decision"], answer["scope"]) == ("approved", "session")
+    await working.end(run["run_id"])
+    assert (working.folder / "made").exists()
+
+
+async def test_a_denial_that_is_half_written_outlives_its_card(visitor: Visitor, working: Working) -> None:
+    run = await waiting(working)
+    page = await visitor.open(f"runs/{run['run_id']}")
+    await page.get_by_role("button", name="Deny…").click()
+    reason = page.get_by_label("Why not?")
+    await reason.fill("not before")
+    await page.get_by_label("Stop the run as well").check()
+    notes = [{"type": "external.note", "data": {"number": number}} for number in range(200)]
+    await working.post(f"/runs/{run['run_id']}/events", {"events": notes})
+    await page.get_by_role("button", name="Next approval").focus()
+    await page.keyboard.press("G")
+    await expect(page.get_by_text("external.note").last).to_be_in_viewport()
+    await expect(reason).to_have_count(0)
+    await page.keyboard.press("w")
+    await expect(reason).to_have_value("not before")
+    await expect(page.get_by_label("Stop the run as well")).to_be_checked()
+    await page.get_by_role("button", name="Deny and stop").click()
+    assert (await resolved(working, run))["comment"] == "not before"

@@ -117,3 +117,34 @@ async def test_the_demonstration_is_marked_and_goes_with_one_click(visitor: Visi
     await expect(banner).to_have_count(0)
     await expect(titles(page)).to_have_text(["Greet."])
     assert not (await working.get("/demo"))["exists"]
+
+
+async def test_a_failed_run_that_was_seen_needs_no_attention_any_more(visitor: Visitor, working: Working) -> None:
+    await finished(working, sh("true"), prompt="Break off.")
+    await waiting(working, prompt="Ask me.")
+    page, other = await visitor.open(), await visitor.open()
+    await expect(panes(page, "Needs attention")).to_have_count(2)
+    await expect(panes(page, "Needs attention").first.get_by_role("button", name="Mark as seen")).to_have_count(0)
+    await page.get_by_role("button", name="Mark as seen: Break off.").click()
+    for tab in (page, other):
+        await expect(panes(tab, "Needs attention")).to_have_count(1)
+        await expect(panes(tab, "Needs attention")).to_contain_text("Ask me.")
+        await expect(panes(tab, "Over")).to_contain_text("Break off.")
+    await page.reload()
+    await expect(panes(page, "Over")).to_contain_text("Break off.")
+    await expect(panes(page, "Needs attention")).to_have_count(1)
+
+
+async def test_a_demonstration_that_is_removed_leaves_the_other_tabs_at_once(
+    visitor: Visitor, working: Working
+) -> None:
+    # A page that only looks again from time to time would never notice.
+    await visitor.context.add_init_script("window.setInterval = () => 0")
+    await working.post("/demo")
+    page, other, inbox = await visitor.open(), await visitor.open(), await visitor.open("approvals")
+    await expect(other.get_by_role("listitem").get_by_text("demo", exact=True).nth(3)).to_be_visible()
+    await expect(inbox.get_by_role("button", name="Approve")).to_be_visible()
+    await page.get_by_role("button", name="Remove it").click()
+    await expect(other.get_by_text("Nothing has run yet.")).to_be_visible()
+    await expect(other.get_by_role("complementary", name="Demonstration")).to_have_count(0)
+    await expect(inbox.get_by_text("Nobody waits for an answer.")).to_be_visible()

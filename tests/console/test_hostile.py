@@ -18,8 +18,10 @@ HTML = f"""{TAG}<script>hacked('script')</script><svg onload=hacked('svg')></svg
 <a href="javascript:hacked('link')" id=console>press</a><form action=//evil.example><input name=location></form>
 <style>@import url(//evil.example/a.css);*{{background:url(//evil.example/b)}}</style><link rel=stylesheet href=//evil.example/c>
 <base href=//evil.example/><meta http-equiv=refresh content="0;url=//evil.example/d"><object data=//evil.example/e></object>
-<img src=//evil.example/f><video poster=//evil.example/g></video><details open ontoggle=hacked('toggle')>x</details>"""
-MARKDOWN = f"""# A heading {TAG}
+\u202eturned\u2067 round<img src=//evil.example/f><video poster=//evil.example/g></video><details open ontoggle=hacked('toggle')>x</details>"""
+MARKDOWN = f"""# A heading \u202e{TAG}\u202c &#x202e;turned
+
+`code \u2066`, **bold \u202d**
 
 [press](javascript:hacked('markdown')) [press](data:text/html,<script>parent.hacked('data')</script>) [press](vbscript:hacked)
 ![picture](//evil.example/h.png "{TAG}") <https://evil.example/{TAG}> [press]( java&#x0A;script:hacked('entity'))
@@ -42,6 +44,11 @@ FOUND = """() => [...document.querySelectorAll(
   ), ...[...document.querySelectorAll('main *')].filter(element => [...element.attributes].some(({ name, value }) =>
     name.startsWith('on') || name === 'srcdoc' || (['href', 'src', 'action', 'poster'].includes(name)
       && !/^(#|https?:|data:image\\/|blob:|mailto:|\\.\\/)/.test(value))))].map(element => element.outerHTML.slice(0, 200))"""
+# Texts in which something turns what is behind it round.
+TURNED = """() => { const found = [], texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+    while (texts.nextNode() !== null) if (/[\\u202a-\\u202e\\u2066-\\u2069]./.test(texts.currentNode.data))
+      found.push(texts.currentNode.parentElement.outerHTML.slice(0, 200));
+    return found }"""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -57,6 +64,12 @@ async def watched(visitor: Visitor) -> AsyncIterator[Visitor]:
     )
     yield visitor
     assert wrong == []
+
+
+async def wrongs(page: Page) -> list[str]:
+    """What on the page is more than text, or turns text round."""
+    found: list[str] = [*await page.evaluate(FOUND), *await page.evaluate(TURNED)]
+    return found
 
 
 async def all_opened(page: Page) -> None:
@@ -96,7 +109,7 @@ async def test_no_page_takes_what_agents_write_for_more_than_text(
     page = await watched.open(place)
     await expect(page.locator("main").get_by_text("<img src=x").filter(visible=True).first).to_be_visible()
     await all_opened(page)
-    assert await page.evaluate(FOUND) == []
+    assert await wrongs(page) == []
 
 
 async def test_no_card_takes_what_agents_write_for_more_than_text(watched: Visitor, working: Working) -> None:
@@ -114,7 +127,7 @@ async def test_no_card_takes_what_agents_write_for_more_than_text(watched: Visit
         await page.keyboard.press("j")
         await expect(row).to_be_visible()
         await all_opened(page)
-        assert await page.evaluate(FOUND) == []
+        assert await wrongs(page) == []
     assert await page.get_by_text("hacked('script')").count() >= 1
 
 
@@ -125,7 +138,7 @@ async def test_no_diff_takes_what_is_in_a_file_for_more_than_text(watched: Visit
     await expect(page.get_by_role("navigation", name="Files").get_by_role("link")).to_contain_text("202e")
     await expect(page.get_by_role("cell").filter(has_text="hacked('svg')").first).to_be_visible()
     await page.get_by_role("button", name="Side by side").click()
-    assert await page.evaluate(FOUND) == []
+    assert await wrongs(page) == []
 
 
 async def test_a_gateway_that_lies_about_types_and_names_does_no_harm(watched: Visitor, working: Working) -> None:
@@ -149,5 +162,19 @@ async def test_a_gateway_that_lies_about_types_and_names_does_no_harm(watched: V
         page = await watched.open(f"runs/{run['run_id']}?view={view}")
         await expect(page.locator("main").get_by_text("<img src=x").filter(visible=True).first).to_be_visible()
         await all_opened(page)
-        assert await page.evaluate(FOUND) == []
+        assert await wrongs(page) == []
         assert await page.evaluate("() => ({}).polluted") is None
+
+
+async def test_an_event_as_it_is_stored_turns_nothing_round(watched: Visitor, working: Working) -> None:
+    turned = "\u202egnp.exe\u202c and \u2067more"
+    run = await working.run(says(turned))
+    await working.end(run["run_id"])
+    stored = await working.served.stored(run["run_id"])
+    page = await watched.open(f"runs/{run['run_id']}?view=events")
+    said = next(number for number, envelope in enumerate(stored) if b"gnp.exe" in envelope)
+    await page.get_by_role("button", name=f"Event {said} as it is stored").click()
+    raw = page.get_by_role("dialog").locator("pre")
+    await expect(raw).to_contain_text("gnp.exe")
+    assert await raw.text_content() == stored[said].decode()
+    assert await wrongs(page) == []

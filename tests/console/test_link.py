@@ -1,6 +1,7 @@
 """The link between a page and its gateway: whatever breaks, nothing is missed, and the page says how it stands."""
 
 import re
+import shutil
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -73,3 +74,53 @@ async def test_the_console_works_below_any_path_of_a_proxy(browser: Browser, wor
         for name in ("Approvals", "New task", "Audit", "Usage", "Agents"):
             await page.get_by_role("navigation", name="Pages").get_by_role("link", name=name).click()
             await expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+
+
+def rename_assets(console: Path) -> None:
+    """What building anew does to a console that is served: every file of it has another name."""
+    names = [path.name for path in (console / "assets").iterdir()]
+    for path in [console / "index.html", *(console / "assets").iterdir()]:
+        if path.suffix == ".gz":
+            path.unlink()
+            continue
+        text = path.read_text()
+        for name in names:
+            text = text.replace(name, f"new-{name}")
+        path.write_text(text)
+        if path.name in names:
+            path.rename(path.with_name(f"new-{path.name}"))
+
+
+async def test_a_page_of_an_earlier_console_says_that_it_was_renewed(
+    browser: Browser, tmp_path: Path, console: Path
+) -> None:
+    own = Path(shutil.copytree(console, tmp_path / "console"))
+    async with (
+        serving(tmp_path / "data", console=own, close_grace_s=0.1) as served,
+        visiting(browser, served) as visitor,
+    ):
+        page = await visitor.open()
+        rename_assets(own)
+        await page.get_by_role("link", name="Usage").click()
+        await expect(page.get_by_role("alert")).to_contain_text("The console has been renewed.")
+        await page.get_by_role("button", name="Load again").click()
+        await expect(page.get_by_role("heading", level=1, name="Usage")).to_be_visible()
+
+
+async def test_a_page_that_cannot_be_loaded_now_comes_when_the_gateway_is_back(
+    browser: Browser, tmp_path: Path, console: Path
+) -> None:
+    port = free_port()
+
+    def gateway() -> AbstractAsyncContextManager[Served]:
+        return serving(tmp_path / "data", port=port, console=console, close_grace_s=0.1)
+
+    async with gateway() as served:
+        visited = visiting(browser, served)
+        visitor = await visited.__aenter__()
+        page = await visitor.open()
+    await page.get_by_role("link", name="Usage").click()
+    await expect(page.get_by_role("alert")).to_contain_text("The gateway is away.")
+    async with gateway():
+        await expect(page.get_by_role("heading", level=1, name="Usage")).to_be_visible()
+        await visited.__aexit__(None, None, None)

@@ -2,9 +2,9 @@
 
 import re
 
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.console.browsing import Visitor
+from tests.console.browsing import PHONE, Visitor, visiting
 from tests.console.runs import finished, waiting
 from tests.gateway.working import Json, Working, says, sh, uses
 
@@ -193,3 +193,17 @@ async def test_a_live_run_is_followed_until_the_reader_looks_back(visitor: Visit
     await expect(rows(page).filter(has_text="Do it.").first).to_be_in_viewport()
     await page.get_by_role("button", name="↓ End").click()
     await expect(rows(page).filter(has_text="Completed")).to_be_in_viewport()
+
+
+async def test_a_phone_shows_the_timeline(browser: Browser, working: Working) -> None:
+    run_id = await storied(working)
+    async with visiting(browser, working.served, size=PHONE) as visitor:
+        page = await visitor.open(f"runs/{run_id}")
+        await expect(rows(page).filter(has_text="Completed")).to_be_in_viewport(ratio=1)
+        feed = await page.get_by_role("feed", name="Timeline").bounding_box()
+        assert feed is not None
+        assert feed["width"] > PHONE["width"] * 0.9
+        assert feed["height"] > PHONE["height"] / 3
+        await page.get_by_role("button", name="Next error").click()
+        await expect(standing(page)).to_contain_text("exit 1")
+        await expect(standing(page)).to_be_in_viewport()

@@ -1,5 +1,6 @@
 /** What is known of a call beyond its life: where it ran, what it found, whom it asked. */
 import { Link } from "../draw/Link";
+import { Scrolling } from "../draw/Scrolling";
 import { seen } from "../draw/seen";
 import type { GrepMatch, SearchHit, Tool } from "../fold/blocks";
 import { bytes, count } from "../text/words";
@@ -26,14 +27,13 @@ export function Detail({ block }: { block: Tool }) {
       return (
         <>
           <Found count={detail.count} what="file" truncated={detail.truncated} />
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
-          <section class="card-paths" aria-label="Files" tabIndex={0}>
+          <Scrolling class="card-paths" label="Files">
             <ul>
               {detail.matches.slice(0, SHOWN).map((path) => (
                 <li key={path}>{seen(path)}</li>
               ))}
             </ul>
-          </section>
+          </Scrolling>
         </>
       );
     case "grep":
@@ -141,8 +141,7 @@ function Grep({ matches }: { matches: readonly GrepMatch[] }) {
   const files = new Map<string, GrepMatch[]>();
   for (const match of matches) files.set(match.path, [...(files.get(match.path) ?? []), match]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
-    <section class="card-grep" aria-label="Matches" tabIndex={0}>
+    <Scrolling class="card-grep" label="Matches">
       {[...files].map(([path, lines]) => (
         <table key={path}>
           <caption>{seen(path)}</caption>
@@ -156,6 +155,6 @@ function Grep({ matches }: { matches: readonly GrepMatch[] }) {
           </tbody>
         </table>
       ))}
-    </section>
+    </Scrolling>
   );
 }

@@ -37,13 +37,14 @@ export function Frame(props: FrameProps) {
   const id = useId();
   const open = body !== undefined && isOpen(runId, block, props.openAtFirst ?? false);
   return (
-    <section class={`card card-${block.kind} ${props.level ?? "plain"}`} aria-labelledby={id}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, and a section would be a landmark of the page
+    <div role="group" class={`card card-${block.kind} ${props.level ?? "plain"}`} aria-labelledby={id}>
       <div class="card-head">
         <Title {...props} id={id} open={open} />
         <Facts {...props} />
       </div>
       {open ? <div class="card-body">{body()}</div> : props.preview}
-    </section>
+    </div>
   );
 }
 

@@ -3,6 +3,7 @@
 import { Finished } from "../draw/Finished";
 import { Live } from "../draw/Live";
 import type { Prose } from "../fold/blocks";
+import { oneLine } from "../text/harmless";
 import { type CardProps, Frame } from "./Frame";
 
 export function ProseCard(props: CardProps<Prose>) {
@@ -22,5 +23,5 @@ export function ProseCard(props: CardProps<Prose>) {
 }
 
 function firstLine(text: string): string {
-  return text.slice(0, 160).trim().split("\n", 1)[0] ?? "";
+  return oneLine(text.slice(0, 160).trim().split("\n", 1)[0] ?? "");
 }

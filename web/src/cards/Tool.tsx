@@ -2,7 +2,7 @@
 import { Json } from "../draw/Json";
 import { Printed } from "../draw/Printed";
 import type { Output, Tool } from "../fold/blocks";
-import { nowMs } from "../parts/clock";
+import { useNow } from "../parts/clock";
 import { duration } from "../text/words";
 import { Detail } from "./Detail";
 import { type CardProps, Frame, type Level } from "./Frame";
@@ -52,7 +52,7 @@ function How({ block }: { block: Tool }) {
   const level = LEVELS[state] === "plain" ? "" : LEVELS[state];
   return (
     <>
-      {isRead(block) && block.error === "" && <span class="card-found">{found(block)}</span>}
+      {isTold(block) && <span class="card-found">{found(block)}</span>}
       {exitCode !== null && <span class={`card-fact ${exitCode === 0 ? "good" : "bad"}`}>exit {exitCode}</span>}
       {signal !== null && <span class="card-fact bad">{signal}</span>}
       {state !== "completed" && <span class={`card-fact ${level}`}>{state.replaceAll("_", " ")}</span>}
@@ -68,7 +68,7 @@ function found({ summary, title }: Tool): string {
 }
 
 function Running({ since }: { since: string }) {
-  const ms = nowMs.value - Date.parse(since);
+  const ms = useNow() - Date.parse(since);
   return ms >= 1_000 ? <span>{duration(ms)}</span> : null;
 }
 
@@ -87,6 +87,11 @@ function Preview({ block }: { block: Tool }) {
   );
 }
 
+/** Whether the head of the card says how it went. */
+function isTold(block: Tool): boolean {
+  return isRead(block) && block.error === "";
+}
+
 /** Whether it only looks something up: how much it got says more than the end of it. */
 function isRead({ detail }: Tool): boolean {
   return detail !== null && detail.kind !== "shell" && detail.kind !== "mcp";
@@ -98,7 +103,7 @@ function Body({ block }: { block: Tool }) {
   return (
     <>
       <Detail block={block} />
-      {summary !== "" && summary !== error && <p class="card-summary">{summary}</p>}
+      {summary !== "" && summary !== error && !isTold(block) && <p class="card-summary">{summary}</p>}
       <Failure block={block} />
       {detail?.kind !== "grep" && detail?.kind !== "glob" && <Whole output={output} label={label} />}
       {output.pieces.length === 0 && <Kept block={block} label={label} />}

@@ -1,5 +1,6 @@
 /** What a person said or attached. */
 import type { User } from "../fold/blocks";
+import { upright } from "../text/harmless";
 import { type CardProps, Frame } from "./Frame";
 import { Picture } from "./Picture";
 
@@ -14,7 +15,7 @@ export function UserCard(props: CardProps<User>) {
       openAtFirst
       body={() => (
         <>
-          {text !== "" && <p class="card-said">{text}</p>}
+          {text !== "" && <p class="card-said">{upright(text)}</p>}
           {attachment !== null && (
             <Picture artifactId={attachment.artifactId} mime={attachment.mime} about="Attachment" />
           )}

@@ -2,10 +2,11 @@
 import { useState } from "preact/hooks";
 import { useKeys } from "../parts/keys";
 import type { Run } from "../wire/resources/runs";
+import { may } from "../wire/scopes";
 import { BeginDialog } from "./BeginDialog";
 import { CancelDialog } from "./CancelDialog";
 import { SayDialog } from "./SayDialog";
-import { offered, type Verb } from "./verbs";
+import { offered, scopeOf, type Verb } from "./verbs";
 import "./control.css";
 
 const KEYS: Readonly<Record<Verb, string>> = {
@@ -29,7 +30,7 @@ const ABOUT: Readonly<Record<Verb, string>> = {
 /** Controls of a run; `at` is the event that is looked at, when it is not the newest. */
 export function Controls({ run, at }: { run: Run; at: number | null }) {
   const [open, setOpen] = useState<Verb | null>(null);
-  const verbs = offered(run);
+  const verbs = offered(run).filter((verb) => may(scopeOf(verb)));
   useKeys(
     verbs.map((verb) => ({ keys: KEYS[verb], about: ABOUT[verb], group: "This run", act: () => setOpen(verb) })),
     [verbs.join()],

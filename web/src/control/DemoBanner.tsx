@@ -5,6 +5,7 @@ import { say, sayFailure } from "../parts/toast";
 import { get, post, remove } from "../wire/api";
 import { catches, refresh } from "../wire/live";
 import type { Demo } from "../wire/resources/work";
+import { may } from "../wire/scopes";
 
 const exists = signal(false);
 const busy = signal(false);
@@ -19,18 +20,23 @@ export function DemoBanner() {
         <strong>Demonstration.</strong> The runs marked <span class="demo-mark">demo</span> play scripts: no model is
         called and nothing is spent. They work in a folder of their own.
       </p>
-      <button type="button" disabled={busy.value} onClick={() => void act(removeIt, "The demonstration is removed.")}>
-        Remove it
-      </button>
-      <button type="button" class="quiet" disabled={busy.value} onClick={() => void act(makeIt, BEGINS)}>
-        Make it anew
-      </button>
+      {may("operate") && (
+        <button type="button" disabled={busy.value} onClick={() => void act(removeIt, "The demonstration is removed.")}>
+          Remove it
+        </button>
+      )}
+      {may("write") && (
+        <button type="button" class="quiet" disabled={busy.value} onClick={() => void act(makeIt, BEGINS)}>
+          Make it anew
+        </button>
+      )}
     </aside>
   );
 }
 
 /** For a gateway that has nothing to show. */
 export function DemoOffer() {
+  if (!may("write")) return null;
   return (
     <button type="button" disabled={busy.value} onClick={() => void act(makeIt, BEGINS)}>
       Show a demonstration

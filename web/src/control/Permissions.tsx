@@ -5,11 +5,13 @@ import { Dialog } from "../parts/Dialog";
 import { useLoaded } from "../parts/loaded";
 import { Trouble } from "../parts/Trouble";
 import { say } from "../parts/toast";
+import { upright } from "../text/harmless";
 import { short } from "../text/words";
 import { get, remove } from "../wire/api";
 import { catches, listen } from "../wire/live";
 import type { Permission } from "../wire/resources/decisions";
 import type { List } from "../wire/resources/runs";
+import { may } from "../wire/scopes";
 import { useDoing } from "./doing";
 import "./control.css";
 
@@ -34,14 +36,16 @@ export function Permissions() {
         {data.map((one) => (
           <li key={one.permission_id}>
             <div>
-              <p class="permissions-rule">{one.text}</p>
+              <p class="permissions-rule">{upright(one.text)}</p>
               <p class="control-soft">
                 {reachOf(one)} · made by {one.made_by} <Ago at={one.created_at} /> · used {times(one.used)}
               </p>
             </div>
-            <button type="button" class="danger" onClick={() => setAsked(one)}>
-              Revoke
-            </button>
+            {may("operate") && (
+              <button type="button" class="danger" onClick={() => setAsked(one)}>
+                Revoke
+              </button>
+            )}
           </li>
         ))}
       </ul>
@@ -65,7 +69,7 @@ function Revoke(props: { permission: Permission; onClose: () => void; onRevoked:
   return (
     <Dialog title="Revoke this permission?" onClose={onClose}>
       <form class="control-form" onSubmit={act}>
-        <p class="permissions-rule">{permission.text}</p>
+        <p class="permissions-rule">{upright(permission.text)}</p>
         <p>From now on, calls like this are asked about again. What has already happened stays.</p>
         {doing.failure !== null && <Trouble failure={doing.failure} />}
         <footer>

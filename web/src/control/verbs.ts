@@ -1,6 +1,7 @@
 /** What can be done with a run, and doing it. Nothing here draws. */
 import { post } from "../wire/api";
 import type { Run } from "../wire/resources/runs";
+import type { Scope } from "../wire/scopes";
 import { type Attachment, sentOf } from "./attaching";
 
 /** say and cancel are for a run that is alive, the others begin a new one. */
@@ -29,6 +30,11 @@ export function offered(run: Known): readonly Verb[] {
   const talks = run.kind === null || run.kind === "agent_loop";
   if (isAlive(run)) return talks ? ["say", "cancel", "branch"] : ["cancel"];
   return talks ? ["continue", "resume", "branch", "retry"] : ["retry"];
+}
+
+/** What a token must allow for it. */
+export function scopeOf(verb: Verb): Scope {
+  return verb === "say" || verb === "cancel" ? "operate" : "write";
 }
 
 /** End a run. It may take a moment: the answer says how it stands. */

@@ -10,6 +10,7 @@ import { duration, moment } from "../text/words";
 import { Refusal } from "../wire/api";
 import { approval } from "../wire/approvals";
 import type { Approval } from "../wire/resources/decisions";
+import { may } from "../wire/scopes";
 import { Answering } from "./Answering";
 import { readAsked } from "./asked";
 import { begunOf } from "./begun";
@@ -30,12 +31,13 @@ export function ApprovalCard({ approvalId, active = false }: { approvalId: strin
 
 function Card({ of, active }: { of: Approval; active: boolean }) {
   const id = useId();
-  const section = useRef<HTMLElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const begun = begunOf(of.approval_id).value;
   const waits = of.status === "pending";
   const asks = question(of);
   return (
-    <section ref={section} class={`decide ${of.status}`} aria-labelledby={id} tabIndex={-1}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, and a section would be a landmark of the page
+    <div ref={box} role="group" class={`decide ${of.status}`} aria-labelledby={id} tabIndex={-1}>
       <header>
         <h3 id={id}>
           <Seen text={asks} />
@@ -61,12 +63,10 @@ function Card({ of, active }: { of: Approval; active: boolean }) {
         )}
       </dl>
       {of.input_redacted && <p class="decide-note">A secret was taken out of what is shown here.</p>}
-      {waits ? (
-        <Answering of={of} active={active} onFocusLost={() => section.current?.focus()} />
-      ) : (
-        <Verdict of={of} lost={begun.mode !== "look" && !begun.sent} />
-      )}
-    </section>
+      {waits && may("operate") && <Answering of={of} active={active} onFocusLost={() => box.current?.focus()} />}
+      {waits && !may("operate") && <p class="decide-note">It waits for somebody whose token allows an answer.</p>}
+      {!waits && <Verdict of={of} lost={begun.mode !== "look" && !begun.sent} />}
+    </div>
   );
 }
 

@@ -1,5 +1,6 @@
 /** Exactly what would be done, to the last character. */
 import type { ComponentChildren } from "preact";
+import { Scrolling } from "../draw/Scrolling";
 import { visible } from "./visible";
 
 // Roughly what is in sight at once.
@@ -18,10 +19,9 @@ export function Exact({ text, label }: { text: string; label: string }) {
 export function Scroll(props: { label: string; rows: number; children: ComponentChildren }) {
   return (
     <div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
-      <section class="decide-exact" aria-label={props.label} tabIndex={0}>
+      <Scrolling class="decide-exact" label={props.label}>
         <pre dir="ltr">{props.children}</pre>
-      </section>
+      </Scrolling>
       {props.rows > ROWS && <p class="decide-long">Long: about {props.rows} lines. Scroll to read all of it.</p>}
     </div>
   );

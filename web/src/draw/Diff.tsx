@@ -3,6 +3,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type FileDiff, type Line, pathOf } from "./hunks";
 import { marksOf } from "./marks";
 import { type Row, rowsOf } from "./rows";
+import { Scrolling } from "./Scrolling";
 import { seen } from "./seen";
 import "./diff.css";
 
@@ -31,12 +32,11 @@ export function Diff({ file, split, reading }: { file: FileDiff; split: boolean;
   useKept(box, rows, many, reading?.at ?? null);
   if (rows.length === 0) return <p class="draw-diff-none">{emptiness(file)}</p>;
   const columns = split ? 4 : 3;
+  const label = `Changes of ${seen(pathOf(file))}`;
   return (
-    // What scrolls must be reachable by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls.
-    <section ref={box} class={`draw-diff ${many ? "many" : ""}`} tabIndex={0} aria-label={`Changes of ${pathOf(file)}`}>
+    <Scrolling box={box} class={`draw-diff ${many ? "many" : ""}`} label={label}>
       <table class={split ? "split" : "unified"} aria-rowcount={rows.length}>
-        <caption class="sr-only">Changes of {pathOf(file)}</caption>
+        <caption class="sr-only">{label}</caption>
         <colgroup>
           {(split ? SPLIT : UNIFIED).map((name) => (
             <col key={name} class={name.startsWith("Line") ? "number" : "text"} />
@@ -59,7 +59,7 @@ export function Diff({ file, split, reading }: { file: FileDiff; split: boolean;
           <Space rows={rows.length - to} columns={columns} />
         </tbody>
       </table>
-    </section>
+    </Scrolling>
   );
 }
 

@@ -1,6 +1,7 @@
 /** Markdown that is still being written: each piece is added to what stands there; nothing is drawn twice. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import * as smd from "streaming-markdown";
+import { upright } from "../text/harmless";
 import { webLink } from "./links";
 import { headingLevel } from "./markdown";
 import "./prose.css";
@@ -36,6 +37,9 @@ export function safeRenderer(root: HTMLElement): smd.Default_Renderer {
       else if (type === smd.IMAGE) push(data, "a");
       else if (type === smd.EQUATION_BLOCK || type === smd.EQUATION_INLINE) push(data, "code");
       else smd.default_add_token(data, type);
+    },
+    add_text(data, text) {
+      smd.default_add_text(data, upright(text));
     },
     set_attr(data, type, value) {
       if (type === smd.HREF || type === smd.SRC) lead(data.nodes[data.index], value);

@@ -126,6 +126,8 @@ function optionsOf(
     height,
     ms: 1,
     legend: { show: false },
+    // Room for the half of a label that stands out at the end.
+    padding: [null, across.time ? 36 : null, null, null],
     cursor: {
       drag: { x: false, y: false },
       points: { show: !hasBars },
@@ -138,8 +140,8 @@ function optionsOf(
       {
         ...axis,
         grid: { show: false },
-        values: (_, marks) => marks.map((mark) => own().across.show(mark)),
-        space: 70,
+        values: (_, marks) => once(marks.map((mark) => own().across.show(mark))),
+        space: across.time ? 110 : 70,
         ...(across.whole ? { incrs: WHOLE } : {}),
       },
       {
@@ -159,6 +161,11 @@ function optionsOf(
       ],
     },
   };
+}
+
+/** Words in a row, of which the same are said once: within a second, a clock has nothing to add. */
+function once(words: readonly string[]): string[] {
+  return words.map((word, place) => (word === words[place - 1] ? "" : word));
 }
 
 function isFlat(plot: uPlot): boolean {

@@ -1,6 +1,7 @@
 /** What a tool printed, as a terminal shows it. Much of it is drawn over several frames, from the beginning on. */
 import { ansi, ansiParts, isDrawn } from "./ansi";
 import { useGradually } from "./gradually";
+import { Scrolling } from "./Scrolling";
 import "./printed.css";
 
 export interface Piece {
@@ -17,10 +18,9 @@ export function Printed({ pieces, label }: { pieces: readonly Piece[]; label: st
   // Pieces grow in place. The parts are made anew each time, so that what draws them sees that.
   const parts = pieces.flatMap(({ stream, text }) => ansiParts(text).map((part) => ({ stream, text: part })));
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it.
-    <section class="draw-printed" aria-label={label} tabIndex={0}>
+    <Scrolling class="draw-printed" label={label}>
       <Parts parts={parts} />
-    </section>
+    </Scrolling>
   );
 }
 

@@ -1,5 +1,6 @@
 /** The one gate through which HTML comes into the page. What is not on a list does not pass. */
 import DOMPurify, { type Config } from "dompurify";
+import { upright } from "../text/harmless";
 import { webLink } from "./links";
 
 const PROSE_TAGS =
@@ -21,6 +22,10 @@ declare const passed: unique symbol;
 export type Safe = string & { readonly [passed]: true };
 
 const gate = DOMPurify();
+gate.addHook("uponSanitizeElement", (node) => {
+  // Only here: a reference such as &#x202e; is a character by now, and no address is changed.
+  if (node instanceof Text) node.data = upright(node.data);
+});
 gate.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName === "A") keepLink(node);
   if (node.tagName === "INPUT") keepCheckbox(node);

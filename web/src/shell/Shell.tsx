@@ -9,24 +9,25 @@ import { Help } from "./Help";
 import { Later } from "./Later";
 import { LinkState } from "./LinkState";
 import { Notify } from "./Notify";
-import { PAGES, pageOf } from "./pages";
-import { ReadOnly } from "./ReadOnly";
+import { isAllowed, PAGES, pageOf } from "./pages";
+import { NotAllowed, ReadOnly } from "./ReadOnly";
 import { nextTheme, theme } from "./theme";
 import { Unlock } from "./Unlock";
 
 export function Shell() {
   const [helping, setHelping] = useState(false);
+  const offered = PAGES.filter(isAllowed);
   useKeys(
     [
       { keys: "?", about: "Show the keys", group: "Everywhere", act: () => setHelping(true) },
       { keys: "t", about: "Light, dark, or as the system has it", group: "Everywhere", act: nextTheme },
-      ...PAGES.flatMap((page) =>
-        page.key === null || page.menu === null
+      ...offered.flatMap(({ path, menu, key }) =>
+        key === null || menu === null
           ? []
-          : [{ keys: `g ${page.key}`, about: `Open ${page.menu}`, group: "Everywhere", act: () => go(page.path) }],
+          : [{ keys: `g ${key}`, about: `Open ${menu}`, group: "Everywhere", act: () => go(path) }],
       ),
     ],
-    [],
+    [offered.length],
   );
   if (locked.value) return <Unlock />;
   return (
@@ -50,7 +51,7 @@ function Head({ onHelp }: { onHelp: () => void }) {
         Runwire
       </a>
       <nav aria-label="Pages">
-        {PAGES.filter((page) => page.menu !== null).map((page) => (
+        {PAGES.filter((page) => page.menu !== null && isAllowed(page)).map((page) => (
           <a key={page.path} href={to(page.path)} aria-current={page === open ? "page" : undefined}>
             {page.menu}
             {page.path === "approvals" && <Waiting />}
@@ -92,17 +93,20 @@ function Open() {
   }, [name]);
   return (
     <main id="main" ref={main} tabIndex={-1}>
-      {page === undefined ? (
-        <div class="trouble" role="alert">
-          <strong>There is no such page.</strong>
-          <p>
-            <a href={to("")}>All agents</a>
-          </p>
-        </div>
-      ) : (
-        <Later key={page.path} page={page} place={here} />
-      )}
+      {page === undefined && <NoPage />}
+      {page !== undefined && (isAllowed(page) ? <Later key={page.path} page={page} place={here} /> : <NotAllowed />)}
     </main>
+  );
+}
+
+function NoPage() {
+  return (
+    <div class="trouble" role="alert">
+      <strong>There is no such page.</strong>
+      <p>
+        <a href={to("")}>All agents</a>
+      </p>
+    </div>
   );
 }
 

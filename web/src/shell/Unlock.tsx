@@ -46,7 +46,7 @@ export function Unlock() {
       </form>
       {refused && (
         <p role="alert" class="trouble">
-          The gateway does not take this token. <code>runwire token create</code> makes another.
+          The gateway does not take this token. <code>runwire token create --name NAME</code> makes another.
         </p>
       )}
     </main>

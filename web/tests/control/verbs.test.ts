@@ -1,7 +1,7 @@
 /** What is offered for a run is what the gateway would do, and nothing is sent that was not said. */
 import { expect, test } from "vitest";
 import { micros } from "../../src/control/money";
-import { type Again, bodyOf, offered } from "../../src/control/verbs";
+import { type Again, bodyOf, offered, scopeOf } from "../../src/control/verbs";
 import type { Status } from "../../src/wire/resources/runs";
 
 const RUN = { run_id: "run_1", task_id: "task_1", kind: "agent_loop" };
@@ -22,6 +22,11 @@ test("a run without a conversation can only be ended or done again", () => {
 
 test("a run without a task was only told of, and nothing can be done with it", () => {
   expect(offered({ ...RUN, task_id: null, status: "running" })).toEqual([]);
+});
+
+test("what begins a run needs another permission than what steers one", () => {
+  expect(offered({ ...RUN, status: "running" }).map(scopeOf)).toEqual(["operate", "operate", "write"]);
+  expect(new Set(offered({ ...RUN, status: "failed" }).map(scopeOf))).toEqual(new Set(["write"]));
 });
 
 test("without a wish nothing but the verb is sent", () => {

@@ -46,6 +46,11 @@ const ATTRIBUTES = "href target rel align start type checked disabled class";
 const PLAN =
   "# Plan\n\nI will **look** at `a.py`:\n\n1. one\n\n- [x] done\n\n```py\nprint(1)\n```\n\n| a |\n|---|\n| 1 |\n\n###### Deep\n";
 
+// Embeddings, overrides and isolates, as characters and as references; joined emoji and marks of direction are no trick.
+const TURNED =
+  "see \u202egnp.exe\u202c, `\u2066x`, [\u2067y](https://a.example/\u202ez) and \u{1f469}\u200d\u{1f4bb} \u05d0\u200f!";
+const UPRIGHT = "see \\u{202e}gnp.exe\\u{202c}, \\u{2066}x, \\u{2067}y and \u{1f469}\u200d\u{1f4bb} \u05d0\u200f!";
+
 const LONG = `\x1b[31m${"a red line\n".repeat(1_000)}\x1b[0mplain ${"and so on\n".repeat(1_000)}`;
 
 const CASES: readonly (readonly [Way, string])[] = [
@@ -66,6 +71,9 @@ const CASES: readonly (readonly [Way, string])[] = [
   ["printed", "a\u202eb\u2066c\x00d\x08e"],
   ["printed", "\x1b]8;;https://a.example/\x07here\x1b]8;;\x07"],
   ["printed", LONG],
+  ["finished", TURNED],
+  ["live", TURNED],
+  ["finished", "&#x202e;turned"],
   ["printed", "a\x1b]0;title\x07b\x07 \x1b]0;rest of it\nall"],
 ];
 
@@ -132,6 +140,19 @@ describe("hostile text", () => {
   test("beyond reason stays readable", () => {
     expect(of("finished", `${"> ".repeat(20_000)}deep`).text).toContain("deep");
     expect(of("finished", "x".repeat(300_000)).text).toHaveLength(300_000);
+  });
+});
+
+describe("prose", () => {
+  test.each<Way>(["finished", "live"])("tells what would turn its letters round, and leads where it led: %s", (way) => {
+    const { text, elements } = of(way, TURNED);
+    expect(text.trim()).toBe(UPRIGHT);
+    const [link] = elements.filter(({ tag }) => tag === "a");
+    expect(link?.attributes.href).toBe("https://a.example/%E2%80%AEz");
+  });
+
+  test("is not turned round by a reference either", () => {
+    expect(of("finished", "&#x202e;turned").text.trim()).toBe("\\u{202e}turned");
   });
 });
 

@@ -7,6 +7,7 @@ import { type Place, to } from "../../parts/route";
 import { stepTo } from "../../parts/stepping";
 import { Trouble } from "../../parts/Trouble";
 import { say } from "../../parts/toast";
+import { upright } from "../../text/harmless";
 import { moment } from "../../text/words";
 import { get } from "../../wire/api";
 import type { AuditEntry } from "../../wire/resources/accounts";
@@ -128,7 +129,7 @@ function Fact({ row }: { row: Accounted }) {
       </td>
       <td {...CELL} class="audit-who">
         <span class={isPerson(row.by) ? "audit-person" : "audit-soft"} title={row.by}>
-          {row.by === "" ? doerOf(entry) : nameOf(row.by)}
+          {upright(row.by === "" ? doerOf(entry) : nameOf(row.by))}
         </span>
         {row.allowedBy !== "" && (
           <span class="audit-soft" title={row.allowedBy}>
@@ -138,12 +139,12 @@ function Fact({ row }: { row: Accounted }) {
         )}
       </td>
       <td {...CELL} class="audit-what">
-        <span class={toneOf(entry)}>{entry.what}</span>
-        {row.about !== "" && <span class="audit-soft audit-about">{row.about}</span>}
+        <span class={toneOf(entry)}>{upright(entry.what)}</span>
+        {row.about !== "" && <span class="audit-soft audit-about">{upright(row.about)}</span>}
       </td>
       <td {...CELL} class="audit-type">
         <a class="audit-open" href={to(`runs/${encodeURIComponent(entry.run_id)}`, { at: entry.sequence })}>
-          {entry.type}
+          {upright(entry.type)}
         </a>
       </td>
     </tr>

@@ -10,6 +10,7 @@ import { Trouble } from "../../parts/Trouble";
 import { plain } from "../../text/harmless";
 import { changes, failure, older, pane as paneOf, panes, readOlder, wantPanes, watchPanes } from "../../wire/panes";
 import type { Pane } from "../../wire/resources/runs";
+import { may } from "../../wire/scopes";
 import { Filters } from "./Filters";
 import { askedOf, fits, isFiltering, readFilter } from "./filter";
 import { type Group, type GroupName, grouped, sameGroups } from "./order";
@@ -122,7 +123,13 @@ function Nothing() {
   return (
     <div class="home-nothing">
       <p>
-        Nothing has run yet. <a href={to("new")}>Start a task</a>, or pipe an agent into <code>runwire ingest</code>.
+        Nothing has run yet.
+        {may("write") && (
+          <>
+            {" "}
+            <a href={to("new")}>Start a task</a>, or pipe an agent into <code>runwire ingest</code>.
+          </>
+        )}
       </p>
       <DemoOffer />
     </div>
@@ -143,7 +150,7 @@ function useHomeKeys(search: { readonly current: HTMLInputElement | null }, deci
         group,
         act: () => {
           const pane = focusedPane();
-          if (pane !== undefined && pane.pending_approval_ids.length > 0) decide(pane);
+          if (pane !== undefined && pane.pending_approval_ids.length > 0 && may("operate")) decide(pane);
         },
       },
       {

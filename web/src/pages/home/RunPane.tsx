@@ -9,6 +9,7 @@ import { plain } from "../../text/harmless";
 import { duration, modelName, moment, short } from "../../text/words";
 import { pane as paneOf } from "../../wire/panes";
 import type { Pane } from "../../wire/resources/runs";
+import { may } from "../../wire/scopes";
 import { canBeSeen, markSeen } from "./seen";
 
 export function RunPane({ runId, onDecide }: { runId: string; onDecide: (pane: Pane) => void }) {
@@ -33,7 +34,7 @@ export function RunPane({ runId, onDecide }: { runId: string; onDecide: (pane: P
       <div class="home-facts">
         <Since pane={pane} />
         <Budget spent={pane.cost_micros_usd} budget={pane.budget_micros_usd} />
-        {waits > 0 && (
+        {waits > 0 && may("operate") && (
           <button type="button" class="primary home-decide" onClick={() => onDecide(pane)}>
             Decide{waits > 1 ? ` (${waits})` : ""}
           </button>

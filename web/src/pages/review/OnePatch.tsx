@@ -30,6 +30,11 @@ interface Props {
 const DONE: Record<Deed, string> = { apply: "Applied", reject: "Rejected", revert: "Taken back" };
 const NAMES: Record<Deed, string> = { apply: "Apply", reject: "Reject…", revert: "Revert…" };
 const KEYS: Record<Deed, string> = { apply: "a", reject: "x", revert: "z" };
+const ABOUT: Record<Deed, string> = {
+  apply: "Apply the patch",
+  reject: "Reject the patch",
+  revert: "Take the patch back",
+};
 
 export function OnePatch({ patch, all, hunk, split, onDecided }: Props) {
   const { value: files, failure } = usePatch(patch.id);
@@ -43,7 +48,7 @@ export function OnePatch({ patch, all, hunk, split, onDecided }: Props) {
           <bdi>{seen(patch.target_path ?? patch.summary)}</bdi>
         </h2>
         <p class="review-about">
-          <StateOf patch={patch} /> {patch.summary} <Ago at={patch.created_at} />
+          <StateOf patch={patch} /> {seen(patch.summary)}, proposed <Ago at={patch.created_at} />
         </p>
         <div class="review-buttons">
           {deedsFor(patch).map((deed) => (
@@ -124,13 +129,10 @@ function useDecision(patch: Artifact, onDecided: () => void) {
         onDecided();
       });
   };
+  const deeds = deedsFor(patch);
   useKeys(
-    [
-      { keys: KEYS.apply, about: "Apply the patch", group: "Review", act: () => act("apply") },
-      { keys: KEYS.reject, about: "Reject the patch", group: "Review", act: () => act("reject") },
-      { keys: KEYS.revert, about: "Take the patch back", group: "Review", act: () => act("revert") },
-    ],
-    [patch, busy],
+    deeds.map((deed) => ({ keys: KEYS[deed], about: ABOUT[deed], group: "Review", act: () => act(deed) })),
+    [patch, busy, deeds.join()],
   );
   return { verdict, asking, setAsking, act, busy };
 }
@@ -209,5 +211,5 @@ function FileFacts({ file }: { file: FileDiff }) {
   else if (change !== "changed") facts.push(`the file is ${change}`);
   if (oldMode !== null && newMode !== null) facts.push(`mode ${oldMode} becomes ${newMode}`);
   if (binary) facts.push("binary");
-  return facts.length === 0 ? null : <p class="review-facts">{facts.join(", ")}</p>;
+  return facts.length === 0 ? null : <p class="review-facts">{seen(facts.join(", "))}</p>;
 }

@@ -6,12 +6,14 @@ import { go, type Place, refine, to } from "../../parts/route";
 import { save } from "../../parts/save";
 import { Trouble } from "../../parts/Trouble";
 import { sayFailure } from "../../parts/toast";
+import { plain } from "../../text/harmless";
 import { short } from "../../text/words";
 import { get, text } from "../../wire/api";
 import type { Run } from "../../wire/resources/runs";
 import type { Artifact } from "../../wire/resources/work";
+import { may } from "../../wire/scopes";
 import { ApplyAll } from "./ApplyAll";
-import { standingOf } from "./deciding";
+import { deedsFor, standingOf } from "./deciding";
 import { Files } from "./Files";
 import { OnePatch } from "./OnePatch";
 import { usePatches } from "./patches";
@@ -29,7 +31,7 @@ export default function Review({ place }: { place: Place }) {
   const patches = all ?? [];
   const [at, setAt] = useAt(patches, place.query.get("patch"));
   const patch = patches[at.patch];
-  const proposed = patches.filter((one) => standingOf(one) === "proposed");
+  const proposed = patches.filter((one) => deedsFor(one).includes("apply"));
   const download = () => saveDiff(runId);
   useReadingKeys(runId, patches, at, setAt);
   useKeys(
@@ -44,7 +46,8 @@ export default function Review({ place }: { place: Place }) {
     <div class="review">
       <header class="review-head">
         <h1>
-          Review of <a href={to(`runs/${encodeURIComponent(runId)}`)}>{run.value?.title || short(runId)}</a>
+          Review of{" "}
+          <a href={to(`runs/${encodeURIComponent(runId)}`)}>{plain(run.value?.title ?? "") || short(runId)}</a>
         </h1>
         <Summary patches={patches} />
         <div class="review-buttons">
@@ -60,9 +63,11 @@ export default function Review({ place }: { place: Place }) {
           <button type="button" onClick={download} title="Everything that is applied, as one diff (d)">
             Download diff
           </button>
-          <button type="button" class="primary" disabled={proposed.length === 0} onClick={() => setApplying(true)}>
-            Apply all {proposed.length > 0 && proposed.length}
-          </button>
+          {may("operate") && (
+            <button type="button" class="primary" disabled={proposed.length === 0} onClick={() => setApplying(true)}>
+              Apply all {proposed.length > 0 && proposed.length}
+            </button>
+          )}
         </div>
       </header>
       {failure !== null && <Trouble failure={failure} />}

@@ -1,6 +1,7 @@
 /** What can be done with a patch. */
 import { post } from "../../wire/api";
 import type { Artifact } from "../../wire/resources/work";
+import { may } from "../../wire/scopes";
 
 export type Deed = "apply" | "reject" | "revert";
 
@@ -12,9 +13,10 @@ export function standingOf({ status, reverted_at }: Artifact): Standing {
   return status === "proposed" || status === "applied" || status === "rejected" ? status : "unknown";
 }
 
-/** What its state allows: a proposed one is applied or rejected, an applied one taken back. */
+/** What the token and its state allow: a proposed one is applied or rejected, an applied one taken back. */
 export function deedsFor(patch: Artifact): readonly Deed[] {
   const standing = standingOf(patch);
+  if (!may("operate")) return [];
   if (standing === "proposed") return ["apply", "reject"];
   return standing === "applied" ? ["revert"] : [];
 }

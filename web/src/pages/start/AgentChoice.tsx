@@ -3,17 +3,20 @@ import type { ComponentChildren } from "preact";
 import type { Agent } from "../../wire/resources/work";
 
 export function AgentChoice(props: {
-  agents: readonly Agent[];
+  /** Nothing while it is being looked which are here. */
+  agents: readonly Agent[] | null;
   chosen: string;
   problem: string | undefined;
   onChoose: (name: string) => void;
 }) {
-  const { agents, chosen, onChoose } = props;
+  const { chosen, onChoose } = props;
+  const agents = props.agents ?? [];
   const here = agents.filter((agent) => agent.installed);
   const away = agents.filter((agent) => !agent.installed);
   return (
     <fieldset class="start-agents">
       <legend>Agent</legend>
+      {props.agents === null && <p class="start-soft">Looking which agents are here…</p>}
       <div class="start-cards">
         {here.map((agent) => (
           <Card key={agent.name} agent={agent} chosen={chosen} onChoose={onChoose}>

@@ -124,7 +124,7 @@ function useKnown() {
     [runs.value, about.value],
   );
   return {
-    agents: agents.value?.data ?? [],
+    agents: agents.failure === null ? (agents.value?.data ?? null) : [],
     about: about.value,
     models,
     sessions: sessions.value?.data ?? [],

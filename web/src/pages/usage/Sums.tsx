@@ -1,6 +1,7 @@
 /** Usage as a table: one row a group, its share as a bar, any column to sort by. */
 
 import { to } from "../../parts/route";
+import { plain } from "../../text/harmless";
 import { count, dollars, short } from "../../text/words";
 import type { UsageGroup, UsageRow } from "../../wire/resources/accounts";
 import { COLUMNS, type Column, sorted, total } from "./sums";
@@ -96,7 +97,7 @@ function Share({ part, whole }: { part: number; whole: number }) {
 
 function Group({ group, name, title }: { group: UsageGroup; name: string; title: string | undefined }) {
   if (name === "") return <span class="usage-soft">{group === "task" ? "without a task" : "not told"}</span>;
-  if (group === "task") return <a href={to("", { task: name })}>{title || short(name)}</a>;
-  if (group === "agent") return <a href={to("", { agent: name })}>{name}</a>;
-  return name;
+  if (group === "task") return <a href={to("", { task: name })}>{plain(title ?? "") || short(name)}</a>;
+  if (group === "agent") return <a href={to("", { agent: name })}>{plain(name)}</a>;
+  return plain(name);
 }
