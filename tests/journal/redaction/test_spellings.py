@@ -67,6 +67,6 @@ def test_a_short_value_is_not_looked_for_in_base64() -> None:
 
 def test_a_backslash_that_is_escaped_itself_is_no_reason_for_suspicion() -> None:
     sieve = Sieve({}, ())
-    assert not sieve.suspects(rb'{"path":"C:\\u0041bc","more":"\\\\/x","colour":"\u001b[0m"}')
-    assert sieve.suspects(rb'{"path":"C:\u0041bc"}')
-    assert sieve.suspects(rb'{"path":"\\\u0041bc"}')
+    assert not sieve.suspected([rb'{"path":"C:\\u0041bc","more":"\\\\/x","colour":"\u001b[0m"}'])
+    assert sieve.suspected([rb'{"path":"C:\u0041bc"}'])
+    assert sieve.suspected([rb'{"path":"\\\u0041bc"}'])

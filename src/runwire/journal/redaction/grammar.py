@@ -59,19 +59,20 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """At least `least` characters of a class, with a digit among the first `within`: a token, not a word."""
+    """At least `least` digits or `others`, with a digit among the first `within`: a token, not a word."""
 
-    characters: str
+    others: str
+    """What a class may hold besides digits, as it is written between brackets."""
     least: int
     within: int
 
     def whole(self, stretch: int) -> str:  # noqa: ARG002 - only ASCII here
         """The pattern of the part."""
-        return f"(?=(?:(?![0-9]){self.characters}){{0,{self.within - 1}}}[0-9]){self.characters}{{{self.least}}}"
+        return f"(?=[{self.others}]{{0,{self.within - 1}}}[0-9])[0-9{self.others}]{{{self.least}}}"
 
     def begun(self) -> str:
         """The pattern of what could still become the part."""
-        return f"(?:{self.characters}{{0,{self.least - 1}}}|(?:(?![0-9]){self.characters}){{0,{self.within - 1}}})"
+        return f"(?:[0-9{self.others}]{{0,{self.least - 1}}}|[{self.others}]{{0,{self.within - 1}}})"
 
     def longest(self) -> int:
         """How many characters can pass before the part has decided."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from runwire.journal.redaction.document import Document
 from runwire.journal.redaction.placeholder import placeholder
@@ -9,7 +10,7 @@ from runwire.journal.redaction.scanner import Scanner, compile_shapes, known_spe
 from runwire.journal.redaction.secrets import KnownValue, SecretSet
 from runwire.journal.redaction.shapes import SHAPES
 from runwire.journal.redaction.sieve import Sieve
-from runwire.journal.redaction.splicing import spliced
+from runwire.journal.redaction.splicing import splice
 from runwire.journal.redaction.stream import StreamRedactor
 
 
@@ -37,24 +38,26 @@ class Redactor:
 
     def redact(self, data: bytes) -> bytes:
         """Redact an encoded payload and list in it what was redacted; a clean one comes back as the same object."""
-        lens = self._lens
-        if lens.values is not self._secrets.values:
-            lens = self._refocused()
-        places = lens.sieve.places(data)
-        if places is not None and not places:
-            return data
+        return self.redact_all((data,)).get(0, data)
+
+    def redact_all(self, payloads: Sequence[bytes]) -> Mapping[int, bytes]:
+        """Redact many encoded payloads at once; return only those that change: their numbers, and what they become."""
+        lens = self._refocused()
+        suspected = lens.sieve.suspected(payloads)
+        if not suspected:
+            return {}
 
         def redact_text(text: str) -> str:
             return _counted(lens.scanner, text)[0]
 
-        redacted = None if places is None else spliced(data, places, redact_text)
-        return Document(data, redact_text).redacted() if redacted is None else redacted
-
-    def redact_all(self, payloads: Sequence[bytes]) -> Mapping[int, bytes]:
-        """Redact many encoded payloads at once; return only those that change: their numbers, and what they become."""
+        # Each step is taken for all before the next: a short loop runs much faster than a long one.
+        splices = [None if places is None else splice(payloads[number], places) for number, places in suspected.items()]
+        texts = iter([redact_text(text) for each in splices if each is not None for text in each.texts])
         found: dict[int, bytes] = {}
-        for number in self._refocused().sieve.suspected(payloads):
-            redacted = self.redact(payloads[number])
+        for number, each in zip(suspected, splices, strict=True):
+            redacted = None if each is None else each.joined(list(islice(texts, len(each.texts))))
+            if redacted is None:
+                redacted = Document(payloads[number], redact_text).redacted()
             if redacted is not payloads[number]:
                 found[number] = redacted
         return found

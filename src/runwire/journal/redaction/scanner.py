@@ -6,9 +6,11 @@ why cutting a text into chunks cannot change what is redacted: nothing is decide
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from operator import itemgetter
 
 from ahocorasick_rs import AhoCorasick, Implementation
+from msgspec import Struct
 
 from runwire.journal.redaction.grammar import Body, Head, Shape, Word, body_of
 from runwire.journal.redaction.names import MEMBER_KINDS
@@ -25,6 +27,7 @@ LEFT_CONTEXT = 24
 DFA_MAX = 6000
 """Up to so many triggers a full automaton is worth its memory (about half a kilobyte a state)."""
 
+_PLACE = itemgetter(1, 0)
 _PLACEHOLDER = re.compile(rf"{re.escape(OPENING)}([a-z0-9_.-]{{1,{KIND_MAX}}})\]")
 _PLACEHOLDER_BEGUN = re.compile(rf"{re.escape(OPENING)}[a-z0-9_.-]{{0,{KIND_MAX}}}|{Word((OPENING,)).begun()}")
 # A letter that ends an escape of some kind (newline, percent, colour) is no letter of a word.
@@ -62,8 +65,7 @@ class Trigger:
     placeholder: bool
 
 
-@dataclass(slots=True)
-class Span:
+class Span(Struct, gc=False):
     """Text that is secret. `seen_from` is where its context begins; `open_bodies` may reach on into text to come."""
 
     start: int
@@ -71,7 +73,7 @@ class Span:
     kind: str
     rank: int
     seen_from: int
-    open_bodies: list[tuple[Body, int]] = field(default_factory=list)
+    open_bodies: tuple[tuple[Body, int], ...] = ()
 
     def join(self, other: "Span") -> None:
         """Take in a span that overlaps this one. The kind is that of the one that begins first."""
@@ -80,14 +82,15 @@ class Span:
         self.start = min(self.start, other.start)
         self.end = max(self.end, other.end)
         self.seen_from = min(self.seen_from, other.seen_from)
-        self.open_bodies += [waiting for waiting in other.open_bodies if waiting not in self.open_bodies]
+        if other.open_bodies:
+            self.open_bodies = tuple(dict.fromkeys((*self.open_bodies, *other.open_bodies)))
 
     def shift(self, by: int) -> None:
         """Count positions from another place."""
         self.start += by
         self.end += by
         self.seen_from += by
-        self.open_bodies = [(body, on + by) for body, on in self.open_bodies]
+        self.open_bodies = tuple((body, on + by) for body, on in self.open_bodies)
 
 
 def compile_shapes(shapes: tuple[Shape, ...]) -> tuple[tuple[Shape, Shaped], ...]:
@@ -163,10 +166,11 @@ class Scanner:
         scan = Scan(text, final=final, frontier=len(text) if final else self.certain(text, base))
         if carried is not None:
             scan.resume(carried)
-        for start, index in sorted([(start, index) for index, start, _ in hits if start >= base]):
+        hits.sort(key=_PLACE)
+        for index, start, _ in hits:
             if start >= scan.frontier:
                 break
-            if start < scan.passed:
+            if start < base or start < scan.passed:
                 continue
             trigger = self._triggers[index]
             if trigger.placeholder:
@@ -199,7 +203,7 @@ class Scan:
 
     def resume(self, carried: Span) -> None:
         """Let a secret that was left open reach on."""
-        waiting, carried.open_bodies = carried.open_bodies, []
+        waiting, carried.open_bodies = carried.open_bodies, ()
         for body, start in waiting:
             self._grow(carried, body, start)
         self.spans.append(carried)
@@ -258,8 +262,10 @@ class Scan:
         start, end = head
         if self.final and self.spans:
             last = self.spans[-1]
-            if start < last.end and (last.start, last.rank) < (start, shaped.rank):
-                # Often a shape lies within a more telling one, as a token does in a header: at most it reaches further.
+            if last.start <= start < last.end:
+                # Often a shape lies within another, as a token does in a header: it may reach further, or be more telling.
+                if start == last.start and shaped.rank < last.rank:
+                    last.kind, last.rank = shaped.kind, shaped.rank
                 self._grow(last, shaped.body, end)
                 return
         span = Span(start, end, shaped.kind, shaped.rank, seen_from)
@@ -280,7 +286,7 @@ class Scan:
         if end > span.end:
             span.end = end
         if on is not None:
-            span.open_bodies.append((body, on))
+            span.open_bodies += ((body, on),)
             self.frontier = min(self.frontier, on)
 
     def _add(self, span: Span) -> None:

@@ -69,13 +69,13 @@ SHAPES: tuple[Shape, ...] = (
     _prefixed("anthropic-key", "sk-ant-", least=16, characters=_B64URL),
     _prefixed("openrouter-key", "sk-or-", least=16, characters=_B64URL),
     _prefixed("openai-key", "sk-proj-", "sk-svcacct-", "sk-admin-", "sk-None-", least=16, characters=_B64URL),
-    Shape(kind="openai-key", secret=(Word(("sk-",)), Token(_ALNUM, 20, 48)), body=_B64URL),
+    Shape(kind="openai-key", secret=(Word(("sk-",)), Token("A-Za-z", 20, 48)), body=_B64URL),
     _prefixed("github-token", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", least=30),
-    Shape(kind="github-token", secret=(Word(("github_pat_",)), Token("[A-Za-z0-9_]", 22, 40)), body="[A-Za-z0-9_]"),
+    Shape(kind="github-token", secret=(Word(("github_pat_",)), Token("A-Za-z_", 22, 40)), body="[A-Za-z0-9_]"),
     _prefixed("gitlab-token", "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", least=20, characters="[A-Za-z0-9_.-]"),
     Shape(
         kind="slack-token",
-        secret=(Word((*(f"xox{letter}-" for letter in "abeoprs"), "xapp-")), Token("[A-Za-z0-9-]", 10, 16)),
+        secret=(Word((*(f"xox{letter}-" for letter in "abeoprs"), "xapp-")), Token("A-Za-z-", 10, 16)),
         body="[A-Za-z0-9-]",
     ),
     Shape(
@@ -138,7 +138,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         kind="bearer",
         context=(Word(("bearer ",), any_case=True), Run(" ", 0, 4)),
-        secret=(Token(_BEARER, 16, 32),),
+        secret=(Token("A-Za-z._~+/=-", 16, 32),),
         unless=_TEMPLATE,
         body=_BEARER,
         anywhere=True,
@@ -155,7 +155,7 @@ SHAPES: tuple[Shape, ...] = (
     _named(
         "api-key",
         *("x-api-key", "x-goog-api-key", "x-auth-token", "private-token", "ocp-apim-subscription-key"),
-        secret=Token("[A-Za-z0-9._~+/=-]", 16, 32),
+        secret=Token("A-Za-z._~+/=-", 16, 32),
         body=_BEARER,
     ),
     Shape(

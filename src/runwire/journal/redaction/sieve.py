@@ -6,10 +6,10 @@ the rule about names in its members, makes the sieve suspect the text.
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, count, product
-from operator import add
+from itertools import accumulate, groupby, product
+from operator import itemgetter
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
@@ -31,6 +31,7 @@ _ODD_SPACES = ('" :', '"\t:', '"\n:', '"\r:')
 _OPENING = OPENING.encode()
 _PLACEHOLDER = re.compile(re.escape(_OPENING) + rb"([a-z0-9_.-]{1,%d})\]" % KIND_MAX)
 _PLACEHOLDER_MAX = len(OPENING) + KIND_MAX + 1
+_START = itemgetter(1)
 
 
 @dataclass(slots=True)
@@ -43,10 +44,6 @@ class _Trigger:
     ends_name: bool = False
     is_escape: bool = False
     is_space: bool = False
-
-    def confirmed(self, data: bytes, start: int, end: int) -> bool:
-        """Say whether a hit is more than a coincidence."""
-        return self.begins_secret(data, start) or self.concerns_all(data, start, end)
 
     def begins_secret(self, data: bytes, start: int) -> bool:
         """Say whether a secret may begin at a hit."""
@@ -92,44 +89,27 @@ class Sieve:
         automaton = BytesAhoCorasick(triggers, implementation=Implementation.DFA if len(triggers) <= DFA_MAX else None)
         self._find = automaton.find_matches_as_indexes
 
-    def suspects(self, data: bytes) -> bool:
-        """Say whether an encoded JSON object may hold a secret."""
-        places = self.places(data)
-        return places is None or bool(places)
+    def suspected(self, payloads: Sequence[bytes]) -> dict[int, list[int] | None]:
+        """Which encoded JSON objects may hold a secret, by their numbers, and where their strings hold a trigger.
 
-    def places(self, data: bytes) -> list[int] | None:
-        """Where the strings of a suspected object hold a trigger of the scanner; None if that is not all to look at.
-
-        An object that is not suspected has no such places. In a string without one the scanner finds nothing.
+        None stands for: that is not all to look at. In a string without a trigger the scanner finds nothing. One pass over
+        all objects costs little more than over the longest.
         """
-        places: list[int] = []
-        suspected = False
-        for index, start, end in self._find(data, True):
-            if self._beyond_text[index] and self._triggers[index].concerns_all(data, start, end):
-                return None
-            if self._in_text[index]:
-                places.append(start)
-                suspected = suspected or self._triggers[index].begins_secret(data, start)
-        return places if suspected else []
-
-    def suspected(self, payloads: Sequence[bytes]) -> list[int]:
-        """The numbers of those encoded JSON objects that may hold a secret.
-
-        One pass over all of them costs little more than over the longest; an encoded object holds no raw newline.
-        """
-        data = b"\n".join(payloads)
+        data = b"".join(payloads)
         hits = self._find(data, True)
         if not hits:
-            return []
-        # Before the end of an object are as many newlines as objects, its own included.
-        ends = list(map(add, accumulate(map(len, payloads)), count(1)))
-        suspected: list[int] = []
-        settled = 0
-        for index, start, end in hits:
-            if start >= settled and self._triggers[index].confirmed(data, start, end):
-                number = bisect_right(ends, start)
-                suspected.append(number)
-                settled = ends[number]
+            return {}
+        ends = list(accumulate(map(len, payloads)))
+        # A hit belongs where it begins. One that reaches into the next object is a coincidence, but may be told late.
+        hits.sort(key=_START)
+        suspected: dict[int, list[int] | None] = {}
+        for number, its in groupby(hits, lambda hit: bisect_right(ends, hit[1])):
+            places = self._places(data, its)
+            if places is None:
+                suspected[number] = None
+            elif places:
+                begin = ends[number] - len(payloads[number])
+                suspected[number] = [place - begin for place in places]
         return suspected
 
     def known_values(self, data: bytes) -> list[tuple[int, int, str]]:
@@ -140,6 +120,18 @@ class Sieve:
                 if data.startswith(spelling, start) and not self._in_placeholder(data, start):
                     _add(found, start, start + len(spelling), kind)
         return found
+
+    def _places(self, data: bytes, hits: Iterable[tuple[int, int, int]]) -> list[int] | None:
+        """Where a trigger of the scanner is; empty if none begins a secret; None if that is not all to look at."""
+        places: list[int] = []
+        suspected = False
+        for index, start, end in hits:
+            if self._beyond_text[index] and self._triggers[index].concerns_all(data, start, end):
+                return None
+            if self._in_text[index]:
+                places.append(start)
+                suspected = suspected or self._triggers[index].begins_secret(data, start)
+        return places if suspected else []
 
     def _in_placeholder(self, data: bytes, start: int) -> bool:
         opening = data.rfind(_OPENING, max(0, start - _PLACEHOLDER_MAX), start + len(_OPENING))
