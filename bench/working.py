@@ -13,7 +13,6 @@ import uvloop
 from bench import ours
 from runwire.config import Config
 from runwire.gateway.services import Services
-from runwire.journal.frames import envelopes
 from runwire.journal.records import RunBirth
 from runwire.protocol.catalogue import decode_payload
 from runwire.protocol.envelope import data_of, occurred_at_of, type_of
@@ -21,6 +20,7 @@ from runwire.protocol.events.assistant import AssistantTextDelta
 from runwire.protocol.events.run import RunStarted
 from runwire.protocol.moment import nanoseconds
 from runwire.protocol.payload import Opaque, Payload
+from runwire.runs.past import stored_events
 from runwire.runs.task import NewTask, WorkspaceSpec
 from runwire.wiring.serving import open_services
 
@@ -100,8 +100,7 @@ async def _until_over(services: Services) -> None:
 
 
 async def _log(services: Services, run_id: str) -> list[bytes]:
-    batch = await services.journal.reader.read(run_id, -1, 1 << 20)
-    return [] if batch is None else list(envelopes(batch.frames))
+    return [envelope async for envelope in stored_events(services.journal, run_id)]
 
 
 def _moment(log: Sequence[bytes], place: int) -> int:

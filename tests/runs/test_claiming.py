@@ -18,7 +18,7 @@ from runwire.protocol.events.turn import TurnFailed, TurnStarted
 from runwire.runs.claiming import Claiming, Loss, Target, loss_of
 from runwire.runs.errors import ClaimLost
 from runwire.runs.recovering import HAD_NOT_BEGUN, MAY_HAVE_HAPPENED
-from runwire.runs.rows.queue import find_entry, give_back
+from runwire.runs.rows.queue import ask_to_cancel, find_entry, give_back
 from runwire.runs.rows.workers import WorkerRow, find_worker, renew
 from tests.patience import PATIENCE_S
 from tests.runs.house import House, ask, at_work, begun
@@ -116,6 +116,15 @@ async def test_a_run_that_costs_too_many_workers_fails(house: House) -> None:
         info = await house.end(run_id)
     assert (info.story.run.error_code, info.story.run.retriable) == ("worker_lost", True)
     assert await house.journal.reader.query(lambda db: find_entry(db, run_id)) is None
+
+
+async def test_a_run_that_somebody_asked_to_cancel_before_it_was_claimed_ends_and_never_starts(house: House) -> None:
+    run_id = await house.run()
+    await house.journal.write(lambda db: ask_to_cancel(db, run_id, "anna", "not needed", 1))
+    async with at_work(house.worker(done)):
+        info = await house.end(run_id)
+    assert info.story.run.status == "cancelled"
+    assert await house.types(run_id) == ["run.queued", "user.message", "run.cancelled"]
 
 
 async def test_a_loss_that_was_cancelled_meanwhile_ends_cancelled(house: House) -> None:

@@ -15,7 +15,7 @@ from runwire.runs.approval import Answer, ApprovalFilter
 from runwire.runs.approvals import Approvals
 from runwire.runs.grants import Grants
 from runwire.runs.hooks import Hooks
-from runwire.runs.hosting import Held
+from runwire.runs.hosting import Held, Host
 from runwire.runs.permitting import Permits
 from runwire.runs.policies import Policies
 from runwire.runs.rows.queue import Entry, find_entry
@@ -215,6 +215,23 @@ async def test_what_was_said_is_heard_once_and_told_before_the_next_turn(house: 
         go_on.set()
         await house.end(run_id)
     assert heard == [[("early", "anna", "message")], [("late", "bert", "message")], []]
+
+
+async def test_what_was_heard_is_not_heard_again_while_its_taking_is_not_durable_yet(house: House) -> None:
+    heard: list[list[str]] = []
+
+    async def listens(host: RunHost) -> Ended:
+        assert isinstance(host, Host)
+        for _ in range(2):
+            host.ring()
+            heard.append([one.text for one in await host.said()])
+        return Finished()
+
+    run_id = await house.run()
+    await house.messages.say(run_id, "early", by="anna")
+    async with at_work(house.worker(listens)):
+        await house.end(run_id)
+    assert heard == [["early"], []]
 
 
 def _messages(past: object) -> list[tuple[int, str]]:

@@ -54,6 +54,17 @@ async def test_what_one_pass_emits_is_one_commit(box: Box) -> None:
     assert [bytes(one)[-3:-2] for one in ids] == [b"a", b"b", b"c", b"d"]
 
 
+async def test_what_those_say_who_were_woken_goes_with_what_waited(box: Box) -> None:
+    before = box.house.journal.figures().commits
+    first = box.outbox.put([saved("a")])
+    box.outbox.flush()
+    box.outbox.put([saved("b")])
+    await first
+    await box.outbox.put([saved("c")])
+    assert box.house.journal.figures().commits == before + 2
+    assert len(await box.texts()) == 3
+
+
 async def test_a_promise_tells_where_its_own_event_is(box: Box) -> None:
     first = box.outbox.put([saved("a")])
     second = box.outbox.put([saved("b"), saved("c")])

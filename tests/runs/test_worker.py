@@ -1,5 +1,8 @@
 """A run is born, claimed, carried and ended."""
 
+import gc
+import weakref
+
 from runwire.host import Ended, Failed, Finished, RunHost, ToolEnd
 from runwire.protocol.events.turn import TurnCompleted, TurnStarted
 from tests.runs.house import House, ask, at_work
@@ -46,6 +49,23 @@ async def test_a_task_becomes_a_run_that_a_worker_finishes(house: House) -> None
         "run.finished",
     ]
     assert (info.story.run.status, info.story.run.turns, info.story.run.cost_micros_usd) == ("completed", 1, 7)
+
+
+async def test_a_run_that_is_over_leaves_nothing_for_the_collector(house: House) -> None:
+    hosts: list[weakref.ref[RunHost]] = []
+
+    async def seen(host: RunHost) -> Ended:
+        hosts.append(weakref.ref(host))
+        return await one_turn(host)
+
+    run_id = await house.run()
+    gc.disable()
+    try:
+        async with at_work(house.worker(seen)):
+            await house.end(run_id)
+        assert [host() for host in hosts] == [None]
+    finally:
+        gc.enable()
 
 
 async def test_a_failure_is_the_end_of_a_run(house: House) -> None:

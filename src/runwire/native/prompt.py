@@ -1,6 +1,7 @@
 """What a model is told before the conversation: who it is, where it works, and how its work is watched."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from runwire.host import RunFacts, ToolSpec
 from runwire.native.loop import simulated
@@ -24,9 +25,12 @@ _PROPOSED = (
 
 def system_prompt(facts: RunFacts, tools: Sequence[ToolSpec], *, asks_in_text: bool) -> str:
     """The whole of it. The same run gets the same text, so that providers can keep it in their caches."""
-    parts = [_WORK.format(workspace=facts.workspace, mode=facts.workspace_mode)]
-    if not facts.auto_apply:
-        parts.append(_PROPOSED)
-    if asks_in_text:
-        parts.append("\n" + simulated.instructions(tools))
-    return "\n".join(parts)
+    text = _place(str(facts.workspace), facts.workspace_mode, facts.auto_apply)
+    return f"{text}\n\n{simulated.instructions(tools)}" if asks_in_text else text
+
+
+@lru_cache(maxsize=64)
+def _place(workspace: str, mode: str, auto_apply: bool) -> str:
+    """What holds for every run of a place; there are many more runs than places."""
+    text = _WORK.format(workspace=workspace, mode=mode)
+    return text if auto_apply else f"{text}\n{_PROPOSED}"

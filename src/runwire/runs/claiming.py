@@ -22,7 +22,16 @@ from runwire.runs.lease import worker_lives
 from runwire.runs.past import stored_events, told
 from runwire.runs.recovering import LeftOpen, story_of_loss
 from runwire.runs.rows.messages import any_message
-from runwire.runs.rows.queue import Entry, ask_to_cancel, children_of, find_entry, is_room_for, remove_entry, take
+from runwire.runs.rows.queue import (
+    Entry,
+    ask_to_cancel,
+    children_of,
+    find_entry,
+    is_room_for,
+    remove_entry,
+    take,
+    take_free,
+)
 from runwire.runs.rows.workers import WorkerRow, find_worker, renew
 
 _CLAIMS_MAX = 5
@@ -122,8 +131,10 @@ class Claiming:
     def also(self, db: apsw.Connection, generation: int) -> None:
         """Take the row, unless it has moved on."""
         run_id = self._target.run_id
-        entry = self._entry = find_entry(db, run_id)
         was_held = self._target.worker_id is not None
+        if self._row is not None and not was_held and self._take_free(db, self._row, generation):
+            return
+        entry = self._entry = find_entry(db, run_id)
         if entry is None or not (self._is_lost(db, entry) if was_held else self._is_free(db, entry)):
             raise ClaimLost(run_id)
         self.ended = None
@@ -145,6 +156,16 @@ class Claiming:
             for child in self.orphans:
                 ask_to_cancel(db, child, by, "the run that it worked for has ended", self._now_ns)
             remove_entry(db, run_id)
+
+    def _take_free(self, db: apsw.Connection, row: WorkerRow, generation: int) -> bool:
+        """Take a run that simply waits, as nearly all do, with one statement; False when there is more to it."""
+        mail = take_free(db, self._target.run_id, row.worker_id, generation)
+        if mail is None:
+            return False
+        self._entry, self.ended, self.mail = None, None, mail
+        if self._renewing:
+            renew(db, row)
+        return True
 
     def tell(self, info: RunInfo) -> Sequence[Payload]:
         """What the claim says: that the run starts, before that what became of its last worker; or that it is over."""

@@ -180,9 +180,8 @@ class Host:
         self._past: list[Past] | None = None
         self._turn = 0
         self._mail = held.mail
-        self._waits = Waits(
-            park_after_s=ties.park_after_s, busy=lambda: bool(self.left.calls), halfway=lambda: bool(self.left.turns)
-        )
+        self._taking: Awaitable[Stored] | None = None
+        self._waits = Waits(park_after_s=ties.park_after_s, left=self.left)
         self._executing: asyncio.Task[object] | None = None
 
     @property
@@ -201,8 +200,9 @@ class Host:
             also = together(*(one.effect for one in kept), also)
         ticket = self._outbox.put(payloads, also)
         now_ns = self._ground.clock.now_ns()
+        note = self.left.note
         for payload in payloads:
-            self.left.note(payload, now_ns)
+            note(payload, now_ns)
             if isinstance(payload, TurnStarted):
                 self.turns += 1
                 self._turn = max(self._turn, payload.turn_index)
@@ -298,6 +298,9 @@ class Host:
         self._rest()
         if not self._mail:
             return ()
+        if self._taking is not None:
+            # What was taken last is there until that is durable, and would be heard once more.
+            await self._taking
         # Cleared before the rows are read: what comes while we read rings again.
         self._mail = False
         run_id = self.held.run_id
@@ -305,7 +308,7 @@ class Host:
         if not rows:
             return ()
         keys = [row.key for row in rows]
-        self.emit(
+        self._taking = self.emit(
             *(UserMessage(turn_index=self._turn, text=row.text, by=row.by) for row in rows),
             also=lambda db: delete_messages(db, keys),
         )
@@ -344,6 +347,11 @@ class Host:
         """Let the run rest at the next place where it can: the worker ends. One that waits for a decision rests now."""
         self.closing = True
         self._waits.close()
+
+    def let_go(self) -> None:
+        """The stay is over. What leads back to the host is cut, so that its memory is free at once and not a round later."""
+        self._executing = None
+        self._outbox.let_go()
 
     def ring(self) -> None:
         """Somebody may have said something."""

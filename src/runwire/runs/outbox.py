@@ -98,7 +98,8 @@ class Outbox:
             last = _Batch(list(payloads), also)
             self._waiting.append(last)
             self._newest = last
-        if not self._scheduled:
+        # What is under way sends the rest when it arrives.
+        if not (self._scheduled or self._under_way):
             self._scheduled = True
             self._loop.call_later(_LINGER_S, self._due)
         return Ticket(self, last, len(last.payloads))
@@ -129,6 +130,10 @@ class Outbox:
         batches, self._waiting = self._waiting, []
         for batch in batches:
             self._settle(batch, None, why)
+
+    def let_go(self) -> None:
+        """Tell nobody any more when something could not be stored."""
+        self._broken = _nobody
 
     async def kept(self, batch: _Batch | None, upto: int) -> Stored:
         """Wait until a batch is durable and say where the events up to a place in it are."""
@@ -174,8 +179,9 @@ class Outbox:
             self.abandon(failure)
             if broke_now:
                 self._broken(failure)
-        if not self._under_way:
-            self.flush()
+        if self._waiting and not self._under_way:
+            # A round later: whoever was woken by this may have more to say, and others who were end or begin with it.
+            self._loop.call_soon(self.flush)
 
     def _settle(self, batch: _Batch, stored: Stored | None, failure: BaseException | None) -> None:
         batch.stored, batch.failure, batch.over = stored, failure, True
@@ -205,6 +211,10 @@ class Outbox:
                 moved = last.position - (last.sequence - sequence)
                 return replace(last, sequence=sequence, event_id=event_id_of(envelope), position=moved)
             after = max(-1, after - behind - 1)
+
+
+def _nobody(_: BaseException) -> None:
+    pass
 
 
 def _result(done: "asyncio.Future[Stored]") -> tuple[Stored | None, BaseException | None]:

@@ -1,10 +1,8 @@
 """The queue as a worker sees it: what may be claimed next, and the claim. Who is faster, the store decides."""
 
 import asyncio
-import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection
-from pathlib import Path
 
 import apsw
 from msgspec import UNSET
@@ -22,6 +20,7 @@ from runwire.runs.hosting import Ground, Held
 from runwire.runs.lease import Lease
 from runwire.runs.rows.queue import Candidate, next_deadline, ready_runs, runs_held_by
 from runwire.runs.rows.workers import WorkerRow, holders
+from runwire.workspace.placing import real_path
 
 _PAGE = 32
 
@@ -94,7 +93,8 @@ class Queue:
             task=candidate.task,
             generation=claimed.generation,
             info=claimed.info,
-            workspace=_real(candidate.place.path),
+            # As tools know it: rules and grants must mean the same by it.
+            workspace=real_path(candidate.place.path),
             mode=candidate.place.mode,
             parent_run_id=candidate.parent_run_id,
             spent_before_micros_usd=spent,
@@ -123,11 +123,6 @@ class Queue:
         if self._settle_writes is not None:
             await self._settle_writes(target.run_id)
         return await loss_of(self._ground, target.run_id)
-
-
-def _real(workspace: Path) -> Path:
-    """The workspace as tools know it: rules and grants must mean the same by it."""
-    return Path(os.path.realpath(workspace))
 
 
 def _first_steps(candidate: Candidate, claimed: Claimed, row: WorkerRow, now_ns: int) -> list[Past] | None:

@@ -22,6 +22,19 @@ from runwire.protocol.payload import Opaque, Payload
 _NS_PER_MS = 1_000_000
 MAY_HAVE_HAPPENED = "its effect may have happened; look before you repeat it"
 HAD_NOT_BEGUN = "it had not begun"
+_NOTED = frozenset(
+    {
+        TurnStarted,
+        TurnCompleted,
+        TurnFailed,
+        ToolInvoked,
+        ToolStarted,
+        ToolCompleted,
+        ToolFailed,
+        ToolCancelled,
+        ToolTimedOut,
+    }
+)
 
 
 class OpenCall(Struct):
@@ -71,6 +84,9 @@ class LeftOpen(Struct):
 
     def note(self, payload: Payload | Opaque, now_ns: int) -> None:
         """Take one more event in."""
+        # Most events begin and end nothing, and every event comes by here.
+        if type(payload) not in _NOTED:
+            return
         match payload:
             case TurnStarted(turn_index=turn):
                 self.turns[turn] = now_ns

@@ -154,11 +154,15 @@ class Supervisor:
         if executor is None:
             missing = f"this worker has no executor for {host.facts.agent}:{host.facts.kind}"
             return Failed("agent_unavailable", missing)
-        working = asyncio.get_running_loop().create_task(_outcome(executor, host, self._children))
+        loop = asyncio.get_running_loop()
+        over: asyncio.Future[None] = loop.create_future()
+        working = loop.create_task(_outcome(executor, host, self._children, over))
+        # One that is cancelled before it begins says nothing.
+        working.add_done_callback(lambda _: _settle(over))
         host.execute(working)
         # Waited for and not awaited: one that was cancelled at its very last step would pass for a cancellation of ours.
         try:
-            await asyncio.wait([working])
+            await over
         except asyncio.CancelledError:
             working.cancel()
             await asyncio.wait([working], timeout=_CLEAN_UP_S)
@@ -180,6 +184,8 @@ class Supervisor:
         except Stopped:
             # Lost at the last moment: another worker tells how it ends.
             return
+        finally:
+            host.let_go()
         if host.held.parent_run_id is not None:
             self._ground.journal.signal(QUEUE)
 
@@ -292,8 +298,16 @@ class _Limit:
             self._host.time_out()
 
 
-async def _outcome(executor: Executor, host: Host, children: Parenting) -> Outcome:
-    """What became of the executor, as a value. This is a task's root: whatever it raises, the run is told of it."""
+def _settle(over: "asyncio.Future[None]") -> None:
+    if not over.done():
+        over.set_result(None)
+
+
+async def _outcome(executor: Executor, host: Host, children: Parenting, over: "asyncio.Future[None]") -> Outcome:
+    """What became of the executor, as a value. This is a task's root: whatever it raises, the run is told of it.
+
+    The last thing it does is to say that it is `over`: who waits for that goes on a round sooner than who waits for the task.
+    """
     try:
         await children.take_up(host)
         return await executor.run(host)
@@ -307,6 +321,8 @@ async def _outcome(executor: Executor, host: Host, children: Parenting) -> Outco
         return stopped_one if isinstance(stopped_one, Stopped) else _mistake(_first(group))
     except Exception as failure:  # noqa: BLE001 - see above
         return _mistake(failure)
+    finally:
+        _settle(over)
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

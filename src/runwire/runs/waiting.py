@@ -1,12 +1,13 @@
 """Waiting for decisions: how long a run has, and when its worker is better given back. It knows nothing of the decisions."""
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from msgspec import Struct
 
 from runwire.host import Stopped
+from runwire.runs.recovering import LeftOpen
 
 
 class _Wait(Struct):
@@ -20,11 +21,10 @@ class _Wait(Struct):
 class Waits:
     """The calls of one run that wait for a decision."""
 
-    def __init__(self, *, park_after_s: float, busy: Callable[[], bool], halfway: Callable[[], bool]) -> None:
-        """Give the worker back after so long, unless calls are under way (`busy`) or a turn is (`halfway`)."""
+    def __init__(self, *, park_after_s: float, left: LeftOpen) -> None:
+        """Give the worker back after so long, unless calls are under way or a turn is."""
         self._park_after_s = park_after_s
-        self._busy = busy
-        self._halfway = halfway
+        self._left = left
         self._loop = asyncio.get_running_loop()
         self._tasks: dict[asyncio.Task[object], _Wait] = {}
         self._closing = False
@@ -68,7 +68,7 @@ class Waits:
         """Give the worker back when every call that is left waits for a decision, has for long, and can be taken up again."""
         if not self._tasks:
             return
-        if self._busy() or not (self._closing or self._resting()):
+        if self._left.calls or not (self._closing or self._resting()):
             self._loop.call_later(self._park_after_s, self._consider)
             return
         youngest_s = max(wait.since_s for wait in self._tasks.values())
@@ -81,4 +81,4 @@ class Waits:
                 task.cancel()
 
     def _resting(self) -> bool:
-        return not self._halfway() and all(wait.parks for wait in self._tasks.values())
+        return not self._left.turns and all(wait.parks for wait in self._tasks.values())

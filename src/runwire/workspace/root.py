@@ -77,7 +77,9 @@ class Root:
         except (OSError, ValueError) as error:
             problem = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise WorkspaceInvalid(str(path), f"cannot be opened as a folder: {problem}") from error
-        return cls(folder, path=Path(path_of(folder, path)), opens=opens or opener())
+        real = path_of(folder, path)
+        known = path if isinstance(path, Path) and real == str(path) else Path(real)
+        return cls(folder, path=known, opens=opens or opener())
 
     def __enter__(self) -> Self:
         """Be closed at the end of the block."""

@@ -70,6 +70,19 @@ def test_a_script_that_is_not_there_is_refused(ids: Ids, tmp_path: Path) -> None
         _catalogue(ids).check(f"scripted:{tmp_path}/none.json")
 
 
+def test_a_script_is_played_as_its_file_is_now(ids: Ids, tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_text('{"turns": [], "capabilities": {"window_tokens": 1000}}')
+    catalogue = _catalogue(ids)
+    first = catalogue.model(f"scripted:{file}")
+    assert catalogue.model(f"scripted:{file}") is first
+    file.write_text('{"turns": [], "capabilities": {"window_tokens": 20000}}')
+    assert (first.capabilities.window_tokens, catalogue.model(f"scripted:{file}").capabilities.window_tokens) == (
+        1_000,
+        20_000,
+    )
+
+
 def test_a_script_is_named_from_the_root_on(tmp_path: Path) -> None:
     assert absolute_name("scripted:a/b.json", cwd=tmp_path) == f"scripted:{tmp_path}/a/b.json"
     assert absolute_name("scripted:/b.json", cwd=tmp_path) == "scripted:/b.json"

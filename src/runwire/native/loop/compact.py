@@ -36,10 +36,12 @@ def estimate(messages: tuple[Message, ...]) -> int:
 
 def expected(state: State) -> int:
     """Roughly how many tokens the next call takes: the newest one's, and what came since."""
-    since = max((at for at, one in enumerate(state.messages) if isinstance(one, Assistant)), default=0)
     if state.last_input_tokens == 0:
         return estimate(state.messages)
-    return state.last_input_tokens + estimate(state.messages[since:])
+    since = len(state.messages) - 1
+    while since > 0 and not isinstance(state.messages[since], Assistant):
+        since -= 1
+    return state.last_input_tokens + estimate(state.messages[max(0, since) :])
 
 
 def due(state: State, rules: Rules) -> bool:

@@ -27,6 +27,7 @@ _NO_KEY = "none"
 """What a server that asks for no key is sent, since the SDKs want one."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+_SCRIPTED = f"{scripted.PROVIDER}:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +90,18 @@ class Catalogue:
         self._ids = ids
         self._idle_s = idle_s
         self._scripts = scripted.Scripts()
-        self._models: dict[ModelName, Model] = {}
+        self._models: dict[str, Model] = {}
+        self._played_last: scripted.ScriptedModel | None = None
         self._openai: dict[str, Lazy[AsyncOpenAI]] = {}
         self._anthropic: dict[str, Lazy[AsyncAnthropic]] = {}
 
     def model(self, name: str) -> Model:
         """The model of a `provider:name`. One that cannot be had is a ModelFault that says what to do."""
-        named = ModelName.parse(name)
-        if named.provider == scripted.PROVIDER:
-            script = self._scripts.read(os.path.abspath(os.path.expanduser(named.name)))
-            return scripted.ScriptedModel(name=named.name, script=script, ids=self._ids)
-        model = self._models.get(named)
+        if name.startswith(_SCRIPTED):
+            return self._played(name)
+        model = self._models.get(name)
         if model is None:
-            model = self._models[named] = self._make(named)
+            model = self._models[name] = self._make(ModelName.parse(name))
         return model
 
     def check(self, name: str, *, with_key: bool = True) -> None:
@@ -155,6 +155,15 @@ class Catalogue:
         self._models.clear()
         self._openai.clear()
         self._anthropic.clear()
+
+    def _played(self, name: str) -> Model:
+        """The model of a script as its file is now. Whoever plays one often plays the same."""
+        file = ModelName.parse(name).name
+        script = self._scripts.read(os.path.abspath(os.path.expanduser(file)))
+        last = self._played_last
+        if last is None or last.name != file or last.script is not script:
+            last = self._played_last = scripted.ScriptedModel(name=file, script=script, ids=self._ids)
+        return last
 
     def _make(self, named: ModelName) -> Model:
         endpoint = self._endpoint(named.provider)

@@ -153,7 +153,7 @@ class ScriptedModel:
 
     def __init__(self, *, name: str, script: Script, ids: Ids) -> None:
         self.name = name
-        self._script = script
+        self.script = script
         self._ids = ids
         able = script.capabilities
         self.capabilities = Capabilities(
@@ -166,7 +166,7 @@ class ScriptedModel:
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Chunk]:
         """Play the turn that this call has come to."""
-        turns = self._script.children.get(_prompt(call), self._script.turns)
+        turns = self.script.children.get(_prompt(call), self.script.turns)
         if call.ordinal >= len(turns):
             raise ModelFault("script_exhausted", f"the script has {len(turns)} turns and was asked for one more")
         turn = turns[call.ordinal]
@@ -224,7 +224,7 @@ class ScriptedModel:
     def _cost(self, turn: ScriptTurn, usage: Usage) -> int:
         if turn.cost_micros_usd is not None:
             return turn.cost_micros_usd
-        provider, _, model = (self._script.price_as or self._script.model or "").partition(":")
+        provider, _, model = (self.script.price_as or self.script.model or "").partition(":")
         return (prices.price(provider, model, usage) if model else None) or 0
 
 

@@ -4,10 +4,13 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runwire.clock import Clock
 from runwire.host import RunFacts, RunHost
@@ -42,6 +45,7 @@ from runwire.workspace.root import Root
 from runwire.workspace.sandbox.layer import Sandbox
 
 NO_SEARCH = "no_provider_configured"
+_WITHOUT_SEARCH = Unavailable(tool_name=WebSearch.name, reason=NO_SEARCH, asked_for=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +71,7 @@ class Workbench:
     """Where runs have their private temporary folders; the system's place when None."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunTools:
+class RunTools(Struct, frozen=True, kw_only=True):
     """The tools of one run."""
 
     host: RunHost
@@ -108,32 +111,35 @@ class Tools:
     async def open(self, host: RunHost) -> AsyncGenerator[RunTools]:
         """The tools for this run: its workspace opened, its MCP servers reached. Leaving gives everything back."""
         bench, facts = self._bench, host.facts
-        async with AsyncExitStack() as stack:
-            root = stack.enter_context(Root.open(facts.workspace, opens=self._opens))
-            tmp = _PrivateFolder(bench.tmp)
-            stack.push_async_callback(tmp.remove)
-            tools = _native(bench, host, tmp.path)
-            unavailable: list[Unavailable] = []
-            if facts.kind == "agent_loop":
-                if bench.search is None:
-                    unavailable.append(Unavailable(tool_name=WebSearch.name, reason=NO_SEARCH, asked_for=False))
-                if facts.mcp_servers:
-                    servers = await self._reached(stack, facts, root, tmp.path())
-                    tools += servers.tools
-                    unavailable += servers.unavailable
-            yield RunTools(
-                host=host,
-                root=root,
-                bench=bench,
-                environ=lambda: self._environment.of(facts.env, tmp.path),
-                tools=tools,
-                unavailable=unavailable,
-            )
+        tmp = _PrivateFolder(bench.tmp)
+        with Root.open(facts.workspace, opens=self._opens) as root:
+            try:
+                if facts.kind == "agent_loop" and facts.mcp_servers:
+                    reach = Reach(
+                        sandbox=bench.sandbox, secrets=bench.secrets, inherited=bench.inherited, hidden=bench.hidden
+                    )
+                    async with reached(reach, facts, root, tmp.path()) as servers:
+                        yield self._ready(host, root, tmp, servers)
+                else:
+                    yield self._ready(host, root, tmp, None)
+            finally:
+                await tmp.remove()
 
-    async def _reached(self, stack: AsyncExitStack, facts: RunFacts, root: Root, tmp: Path) -> Reached:
-        bench = self._bench
-        reach = Reach(sandbox=bench.sandbox, secrets=bench.secrets, inherited=bench.inherited, hidden=bench.hidden)
-        return await stack.enter_async_context(reached(reach, facts, root, tmp))
+    def _ready(self, host: RunHost, root: Root, tmp: "_PrivateFolder", servers: Reached | None) -> RunTools:
+        bench, facts = self._bench, host.facts
+        tools = _native(bench, host, tmp.path)
+        unavailable = [_WITHOUT_SEARCH] if facts.kind == "agent_loop" and bench.search is None else []
+        if servers is not None:
+            tools += servers.tools
+            unavailable += servers.unavailable
+        return RunTools(
+            host=host,
+            root=root,
+            bench=bench,
+            environ=lambda: self._environment.of(facts.env, tmp.path),
+            tools=tools,
+            unavailable=unavailable,
+        )
 
 
 class _PrivateFolder:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
+
 from runwire.journal.artifact import ArtifactMeta, Draft, NewArtifact
 from runwire.native.tools.tool import ToolContext, ToolResult
 from runwire.protocol.events.shell import ShellCommand, ShellExited, ShellOutputChunk
@@ -16,8 +18,7 @@ from runwire.workspace.spawning import Command
 _WRONG_USAGE = 129
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grounds:
+class Grounds(Struct, frozen=True, kw_only=True):
     """What holds for every command of a run."""
 
     hidden: Sequence[Path] = ()

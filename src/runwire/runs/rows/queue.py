@@ -155,6 +155,20 @@ def is_room_for(db: apsw.Connection, entry: Entry) -> bool:
     return running is None or int(running[0]) < entry.concurrency
 
 
+def take_free(db: apsw.Connection, run_id: str, worker_id: str, generation: int) -> bool | None:
+    """The run is the worker's, if it is ready, no child, and nobody asked to cancel it; say whether there is mail for it.
+
+    None when it is none of that and has to be looked at.
+    """
+    row = db.execute(
+        "UPDATE queue SET state = 'running', worker_id = ?2, generation = ?3, claims = claims + 1 WHERE run_id = ?1 "
+        "AND state = 'ready' AND parent_run_id IS NULL AND cancel_by IS NULL "
+        "RETURNING EXISTS (SELECT 1 FROM messages m WHERE m.run_id = ?1)",
+        (run_id, worker_id, generation),
+    ).fetchone()
+    return None if row is None else bool(row[0])
+
+
 def take(db: apsw.Connection, run_id: str, worker_id: str, generation: int) -> None:
     """The run is the worker's."""
     db.execute(
@@ -180,6 +194,16 @@ def park(db: apsw.Connection, run_id: str, generation: int) -> None:
         "THEN 'parked' ELSE 'ready' END WHERE run_id = ?",
         (run_id,),
     )
+
+
+def remove_settled(db: apsw.Connection, run_id: str) -> bool:
+    """The run is over, if it waits for no decision and was not over before; say whether that was so."""
+    db.execute(
+        "DELETE FROM queue WHERE run_id = ?1 AND NOT EXISTS "
+        "(SELECT 1 FROM approvals a WHERE a.run_id = ?1 AND a.status = 'pending')",
+        (run_id,),
+    )
+    return db.changes() > 0
 
 
 def remove_entry(db: apsw.Connection, run_id: str) -> None:
