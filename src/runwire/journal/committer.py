@@ -62,6 +62,7 @@ class Committer:
         self._waiting: list[Request] = []
         self._works: deque[Callable[[], None]] = deque()
         self._busy = False
+        self._usual = 0
         self._pace_s = 0.0
         self.commits = 0
         self.events = 0
@@ -110,8 +111,11 @@ class Committer:
         self._gather()
 
     def _gather(self, rounds: int = _ROUNDS) -> None:
-        """Commit when whoever is ready to run now has had the chance to join the group: every commit costs the same."""
-        if rounds:
+        """Commit when whoever is ready to run now has had the chance to join the group: every commit costs the same.
+
+        One round is always given; when as many have come as usual, nobody is waited for any longer.
+        """
+        if rounds == _ROUNDS or (rounds and len(self._waiting) < self._usual):
             self._loop.call_soon(self._gather, rounds - 1)
         else:
             self._turn()
@@ -131,6 +135,7 @@ class Committer:
 
     def _commit(self) -> None:
         end = _group_end(self._waiting)
+        self._usual = max(end, self._usual * 7 // 8)
         group, self._waiting = self._waiting[:end], self._waiting[end:]
         if self._pace_s > _FAST_S:
             self._commit_in_thread(group)
