@@ -45,12 +45,24 @@ def test_where_no_group_can_be_made_there_is_none(tmp_path: Path) -> None:
 
 
 def test_empty_groups_of_dead_workers_are_swept(tmp_path: Path) -> None:
-    (tmp_path / "runwire-dead").mkdir()
-    (tmp_path / "runwire-busy").mkdir()
-    (tmp_path / "runwire-busy" / "cgroup.procs").write_text("1")
+    gone = subprocess.Popen(["/bin/true"])
+    gone.wait()
+    (tmp_path / "runwire-unknown").mkdir()
+    (tmp_path / f"runwire-{gone.pid}-empty").mkdir()
+    (tmp_path / f"runwire-{gone.pid}-busy").mkdir()
+    (tmp_path / f"runwire-{gone.pid}-busy" / "cgroup.procs").write_text("1")
     (tmp_path / "others").mkdir()
     Groups([tmp_path]).sweep()
-    assert sorted(os.listdir(tmp_path)) == ["others", "runwire-busy"]
+    assert sorted(os.listdir(tmp_path)) == ["others", f"runwire-{gone.pid}-busy"]
+
+
+def test_a_group_that_nobody_has_entered_yet_is_not_swept_from_under_its_maker(tmp_path: Path) -> None:
+    assert Groups([tmp_path]).make(Limits()) is not None
+    (folder,) = tmp_path.iterdir()
+    for name in os.listdir(folder):
+        (folder / name).unlink()
+    Groups([tmp_path]).sweep()
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_a_real_group_holds_who_enters_it() -> None:

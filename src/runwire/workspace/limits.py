@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-GROUP_PREFIX = "runwire-"
-
+_GROUP_PREFIX = "runwire-"
 _SHELL = "/bin/sh"
 _ENTER_GROUP = 'echo $$ 2>/dev/null > "$0"; exec "$@"'
 # Since then a user namespace counts its own processes; before, the limit would count all of the user's.
@@ -98,7 +97,7 @@ class Groups:
     def make(self, limits: Limits) -> Group | None:
         """A new group with these limits, or None where there can be none."""
         for parent in self._parents:
-            folder = parent / f"{GROUP_PREFIX}{secrets.token_hex(8)}"
+            folder = parent / f"{_GROUP_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
             try:
                 folder.mkdir()
             except OSError:
@@ -108,17 +107,19 @@ class Groups:
                 if (folder / "memory.max").exists():
                     (folder / "memory.max").write_text(str(limits.memory_bytes))
             except OSError:
-                folder.rmdir()
+                Group(folder).remove()
                 continue
             return Group(folder)
         return None
 
     def sweep(self) -> None:
-        """Remove empty groups that nobody removed; one with processes in it stays."""
+        """Remove empty groups whose maker is gone. One of a living maker may be empty because nobody has entered it yet."""
         for parent in self._parents:
             with contextlib.suppress(OSError):
-                for folder in parent.glob(f"{GROUP_PREFIX}*"):
-                    Group(folder).remove()
+                for folder in parent.glob(f"{_GROUP_PREFIX}*"):
+                    maker = folder.name.removeprefix(_GROUP_PREFIX).partition("-")[0]
+                    if not (maker.isdecimal() and _lives(int(maker))):
+                        Group(folder).remove()
 
 
 def _candidates() -> Iterator[Path]:
@@ -137,6 +138,17 @@ def _candidates() -> Iterator[Path]:
             for folder in (own, own.parent):
                 if folder.is_relative_to(mounts) and _gives_pids(folder):
                     yield folder
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        # Somebody else's.
+        return True
+    return True
 
 
 def _gives_pids(folder: Path) -> bool:

@@ -80,7 +80,10 @@ class Tree:
             found |= {pid: table[pid] for pid in self._group.pids() if pid in table}
         found |= {pid: table[pid] for pid, seen in self._seen.items() if _is_same(table.get(pid), seen)}
         if _PROC.is_dir():
-            found |= {pid: each for pid, each in table.items() if pid not in found and self._is_marked(pid)}
+            # Nobody who came of the command is older than its first process.
+            since = self._first.started if self._first is not None else 0
+            younger = (each for pid, each in table.items() if pid not in found and each.started >= since)
+            found |= {each.pid: each for each in younger if self._is_marked(each.pid)}
         found.pop(own, None)
         self._seen |= found
         self._reap(found)
@@ -145,7 +148,9 @@ class Tree:
 
     def _is_marked(self, pid: int) -> bool:
         with contextlib.suppress(OSError):
-            return self._mark in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+            environ = _told(pid, "environ")
+            # Seldom is it in there at all, and only then is it worth taking apart.
+            return self._mark in environ and self._mark in environ.split(b"\0")
         return False
 
     def _reap(self, found: dict[int, Process]) -> None:
@@ -165,12 +170,18 @@ def _table() -> dict[int, Process]:
 
 def _look(pid: int) -> Process | None:
     try:
-        text = (_PROC / str(pid) / "stat").read_bytes()
+        text = _told(pid, "stat")
     except OSError:
         return None
     # The name stands in parentheses and may hold anything, parentheses too.
     fields = text[text.rindex(b")") + 2 :].split()
     return Process(pid, int(fields[1]), int(fields[2]), int(fields[19]), fields[0] in {b"Z", b"X"})
+
+
+def _told(pid: int, name: str) -> bytes:
+    """What the kernel tells of a process. Everybody on the machine is asked after each command, so the way is short."""
+    with open(f"{_PROC}/{pid}/{name}", "rb", buffering=0) as file:
+        return file.readall()
 
 
 def _descent(root: int) -> Iterator[int]:
@@ -185,8 +196,7 @@ def _children(pid: int) -> Iterator[int]:
     with contextlib.suppress(OSError):
         for thread in os.listdir(_PROC / str(pid) / "task"):
             with contextlib.suppress(OSError):
-                text = (_PROC / str(pid) / "task" / thread / "children").read_bytes()
-                yield from (int(child) for child in text.split())
+                yield from map(int, _told(pid, f"task/{thread}/children").split())
 
 
 def _table_of_ps() -> dict[int, Process]:
