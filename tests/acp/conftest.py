@@ -17,6 +17,9 @@ def shell(tmp_path: Path) -> Shell:
 
 @pytest.fixture
 def gateway(shell: Shell, tmp_path: Path) -> Generator[Gateway]:
-    """A gateway in a process of its own."""
-    with running(shell, tmp_path / "data") as gateway:
+    """A gateway in a process of its own, which waits for nobody when it ends."""
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / "config.toml").write_text("close_grace_s = 0.2\n")
+    with running(shell, data) as gateway:
         yield gateway

@@ -9,14 +9,16 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import pyte
 
 from tests.cli.program import RUNWIRE, Shell
 
 _PATIENCE_S = 30.0
+_TRIES = 5
 
 
 class Terminal:
@@ -43,12 +45,25 @@ class Terminal:
 
     def see(self, text: str) -> str:
         """Wait until the text can be seen; all that can be seen then."""
+        self.wait(lambda: text in self.text(), text)
+        return self.text()
+
+    def complete(self, text: str) -> None:
+        """Press TAB until the text can be seen, and not for ever: a shell that is offered nothing in time rings the bell."""
+        for tries in range(1, _TRIES + 1):
+            self.type("\t")
+            self.wait(partial(self._has_answered, text, tries), text)
+            if text in self.text():
+                return
+        raise AssertionError(f"{text!r} is not to be seen in:\n{self.text()}")
+
+    def wait(self, is_so: Callable[[], bool], wanted: str) -> None:
+        """Read until something is so; what was wanted is named if it never is."""
         until_s = time.monotonic() + _PATIENCE_S
-        while text not in self.text():
+        while not is_so():
             over = self.process.poll() is not None
             if not self._read(0.1) and (over or time.monotonic() > until_s):
-                raise AssertionError(f"{text!r} is not to be seen in:\n{self.text()}")
-        return self.text()
+                raise AssertionError(f"{wanted!r} is not to be seen in:\n{self.text()}")
 
     def type(self, keys: str) -> None:
         """Press keys."""
@@ -71,6 +86,9 @@ class Terminal:
     def echoes(self) -> bool:
         """Whether what is typed is shown, as a shell expects it."""
         return bool(termios.tcgetattr(self._ours)[3] & termios.ECHO)
+
+    def _has_answered(self, text: str, rings: int) -> bool:
+        return text in self.text() or self.said.count(b"\a") >= rings
 
     def _read(self, wait_s: float) -> bool:
         ready, _, _ = select.select([self._ours], [], [], wait_s)

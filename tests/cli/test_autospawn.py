@@ -6,12 +6,14 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from tests.cli.program import Shell
 from tests.cli.running import Gateway, running, said_by
 from tests.cli.test_agents import configured
 from tests.cli.working import rows
+from tests.patience import PATIENCE_S
 
 TABLES = """
 workers = 1
@@ -42,21 +44,27 @@ class Life:
 
     def runs(self, agent: str) -> list[dict[str, Any]]:
         """The newest first."""
-        return self.runwire("runs", "--agent", agent)
+        return self.listed("/runs", agent=agent)
 
-    def log(self, run_id: str) -> list[dict[str, Any]]:
-        return self.runwire("events", run_id)
+    def listed(self, path: str, **filters: str) -> list[dict[str, Any]]:
+        """What the gateway itself lists: it is asked again and again, and each command would be a process."""
+        headers = {"authorization": f"Bearer {self.gateway.token}"}
+        with httpx2.Client(headers=headers, trust_env=False, verify=False, timeout=PATIENCE_S) as http:
+            answer = http.get(f"{self.gateway.url}/hecate/v1{path}", params=filters)
+        data: list[dict[str, Any]] = answer.raise_for_status().json()["data"]
+        return data
 
     def until(self, is_so: Callable[[], bool]) -> None:
         """Wait for something to become true."""
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + PATIENCE_S
         while not is_so():
             assert time.monotonic() < deadline, said_by(self.gateway.data).read_text()[-4000:]
             time.sleep(0.1)
 
     def answers(self, run_id: str) -> list[str]:
         """All that the agent has said."""
-        return [one["data"]["text"] for one in self.log(run_id) if one["type"] == "assistant.text_complete"]
+        said = self.listed(f"/runs/{run_id}/events", type="assistant.text_complete")
+        return [one["data"]["text"] for one in said]
 
 
 @pytest.fixture

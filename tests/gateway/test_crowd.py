@@ -204,7 +204,8 @@ def load(gateway: Up) -> None:
 
 def post(gateway: Up, path: str, body: bytes) -> None:
     headers = {"authorization": f"Bearer {TOKEN}"}
-    answer = httpx2.post(f"{gateway.url}{V1}{path}", content=body, headers=headers, trust_env=False, timeout=PATIENCE_S)
+    with httpx2.Client(headers=headers, trust_env=False, verify=False, timeout=PATIENCE_S) as http:
+        answer = http.post(f"{gateway.url}{V1}{path}", content=body)
     assert answer.status_code == 201, answer.text
 
 

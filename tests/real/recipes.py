@@ -170,6 +170,7 @@ def opencode(home: Path, url: str, *, permission: Mapping[str, str] | None = Non
         "permission": dict(permission or {}),
     }
     _write(home / "opencode.json", settings)
+    _write(home / "models.json", {})
     folders = {name: home / name for name in ("data", "config", "cache", "state")}
     for folder in folders.values():
         folder.mkdir()
@@ -183,7 +184,9 @@ def opencode(home: Path, url: str, *, permission: Mapping[str, str] | None = Non
             "OPENCODE_CONFIG": str(home / "opencode.json"),
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            # It would fetch packages for plugins that nobody uses here.
+            # Half of its start is reading models and plugins that nobody uses here; for the latter it would fetch packages.
+            "OPENCODE_MODELS_PATH": str(home / "models.json"),
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
             "npm_config_offline": "true",
         },
         once=lambda prompt: [*program, "run", "--format", "json", "-m", MODEL, prompt],

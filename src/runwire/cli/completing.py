@@ -1,7 +1,9 @@
 """Ids for the shell: what could be meant by what is typed so far. It never fails, never waits long, and makes nothing."""
 
 import asyncio
+import io
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 
 import click
 import msgspec
@@ -98,7 +100,9 @@ class _Thing(msgspec.Struct, frozen=True):
 def _items(context: click.Context, incomplete: str, kind: str) -> list[CompletionItem]:
     options = context.find_object(Options) or Options()
     try:
-        found = asyncio.run(asyncio.wait_for(_found(options, incomplete, kind), _PATIENCE_S))
+        # Whatever is said now would stand in the line that somebody types.
+        with redirect_stderr(io.StringIO()):
+            found = asyncio.run(asyncio.wait_for(_found(options, incomplete, kind), _PATIENCE_S))
     except Exception:  # noqa: BLE001 - a shell that completes must not be disturbed, whatever is wrong with the gateway
         return []
     return [item for item in found if item.value.startswith(incomplete)]
