@@ -108,9 +108,7 @@ class Growth:
 
 def no_growth(head: Head) -> Growth:
     """Where growth begins: at the head."""
-    return Growth(
-        head, head.sequence + 1, head.sequence, head.hash, head.story, head.updated_ns, head.lease_generation
-    )
+    return Growth(head, head.sequence + 1, head.sequence, head.hash, head.story, head.updated_ns, head.lease_generation)
 
 
 def admit(growth: Growth, request: Request) -> None:
