@@ -20,6 +20,7 @@ from runwire.protocol.envelope import (
     run_id_of,
     sequence_of,
     type_of,
+    write_envelopes,
 )
 from runwire.protocol.moment import nanoseconds
 from tests.spec import spec
@@ -45,6 +46,18 @@ def test_an_envelope_is_compact_and_in_order_and_leaves_out_what_is_absent() -> 
         b'{"schema_version":"1","event_id":"evt_a","run_id":"run_a","task_id":"task_a","session_id":"chat_a","sequence":42,'
         b'"occurred_at":"2026-05-03T10:23:45.123000000Z","type":"run.started","data":{}}'
     )
+
+
+def test_envelopes_of_one_moment_are_what_each_would_be_alone() -> None:
+    writers = [EnvelopeWriter(run_id="run_a"), EnvelopeWriter(run_id="run_b", task_id="task_b")]
+    lines = [
+        (f"evt_{number}", writer.middle, number, "run.started", b'{"worker_id":"w"}')
+        for number, writer in enumerate(writers)
+    ]
+    assert write_envelopes(lines, AT) == [
+        writer.write(f"evt_{number}", number, AT, "run.started", b'{"worker_id":"w"}')
+        for number, writer in enumerate(writers)
+    ]
 
 
 @given(
