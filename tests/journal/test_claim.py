@@ -9,6 +9,8 @@ import pytest
 from runwire.errors import Conflict, RunFinished, RunNotFound, RunwireError, StaleLease
 from runwire.journal.journal import Journal
 from runwire.journal.records import Claimed, RunBirth, RunInfo
+from runwire.protocol.chain import GENESIS
+from runwire.protocol.chain import link as chain
 from runwire.protocol.envelope import decode_envelope
 from runwire.protocol.events.run import RunCancelled, RunQueued, RunStarted
 from runwire.protocol.payload import Payload
@@ -46,6 +48,40 @@ async def test_a_claim_moves_the_lease_and_tells_of_it_at_once(journal: Journal)
     assert (await journal.append("run_a", note(), lease=claimed.generation)).sequence == 2
 
 
+async def test_a_claim_is_told_of_everything_that_was_said_before_it(journal: Journal) -> None:
+    await born(journal)
+    told: list[RunInfo] = []
+
+    def tell(info: RunInfo) -> list[Payload]:
+        told.append(info)
+        return started(info)
+
+    said = [journal.append("run_a", note(str(number))) for number in range(3)]
+    claimed = await journal.claim("run_a", tell, also=nothing)
+    assert [(await one).sequence for one in said] == [1, 2, 3]
+    before = (await whole_log(journal, "run_a"))[:4]
+    link = GENESIS
+    for envelope in before:
+        link = chain(link, envelope)
+    assert [(info.head_sequence, info.head_hash) for info in [*told, claimed.info]] == [(3, link)] * 2
+
+
+async def test_what_runs_say_in_turns_lies_side_by_side_and_each_is_told_its_own_place(journal: Journal) -> None:
+    await born(journal)
+    await born(journal, "run_b")
+    commits = journal.figures().commits
+    asked = [("run_a", "1"), ("run_b", "2"), ("run_a", "3"), ("run_b", "4"), ("run_a", "5")]
+    stored = await asyncio.gather(*(journal.append(run_id, note(text)) for run_id, text in asked))
+    assert journal.figures().commits == commits + 1
+    feed = await whole_feed(journal)
+    for (run_id, text), one in zip(asked, stored, strict=True):
+        event = decode_envelope(feed[one.position])
+        assert (event.run_id, event.sequence, event.event_id) == (run_id, one.sequence, one.event_id)
+        assert bytes(event.data) == b'{"text":"%b"}' % text.encode()
+    for run_id in ("run_a", "run_b"):
+        assert list(verify(await whole_log(journal, run_id), live=True)) == []
+
+
 @spec("SEQ-3")
 async def test_whoever_held_the_run_before_is_refused_from_then_on(journal: Journal) -> None:
     await born(journal)
@@ -76,7 +112,7 @@ async def test_the_order_of_requests_decides_within_one_commit(journal: Journal)
     assert list(verify(await whole_log(journal, "run_a"), live=True)) == []
 
 
-async def test_a_run_can_be_born_and_claimed_in_one_commit(journal: Journal) -> None:
+async def test_a_run_can_be_claimed_before_its_birth_is_durable(journal: Journal) -> None:
     birth = journal.create_run(RunBirth("run_a"), [QUEUED])
     claimed = await journal.claim("run_a", started, also=nothing)
     assert (await birth).sequence == 0
