@@ -1,8 +1,9 @@
 """Steering, ending and taking up runs from their page."""
 
+import asyncio
 import re
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.console.browsing import Visitor
 from tests.console.test_starting import opened_run
@@ -68,6 +69,26 @@ async def test_a_finished_run_is_continued_and_done_again(visitor: Visitor, work
     await page.get_by_role("button", name="Start again").click()
     again = await working.get(f"/runs/{await other_run(page, continued)}")
     assert (again["task_id"], again["prior_run_id"]) == (run["task_id"], continued)
+
+
+async def test_a_run_that_ends_while_its_page_reads_it_is_offered_what_ended_runs_are(
+    visitor: Visitor, working: Working
+) -> None:
+    run = await waiting_run(working, says())
+    is_over = asyncio.Event()
+
+    async def after_its_end(route: Route) -> None:
+        await is_over.wait()
+        await route.continue_()
+
+    await visitor.context.route(re.compile(r"/events\?after_sequence=-1$"), after_its_end)
+    page = await visitor.open(f"runs/{run['run_id']}")
+    await expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_visible()
+    await working.post(f"/approvals/{run['approval_id']}/resolve", {"decision": "approved"})
+    await working.end(run["run_id"])
+    is_over.set()
+    await expect(page.get_by_role("button", name="Retry")).to_be_visible()
+    await expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
 
 
 async def test_a_run_is_branched_off_from_the_event_that_is_looked_at(visitor: Visitor, working: Working) -> None:

@@ -21,10 +21,12 @@ from runwire.protocol.events.edit import (
     MultiEditRejected,
     MultiEditReverted,
 )
+from runwire.protocol.events.file import FileWriteProposed
 from runwire.protocol.events.policy import PolicyModelRewrote, PolicyToolBlocked
 from runwire.protocol.events.run import RunCancelled, RunFailed, RunFinished
 from runwire.protocol.events.shell import ShellCommand, ShellExited
 from runwire.protocol.events.user import UserMessage
+from runwire.protocol.events.web import HttpRequested, WebFetchRequested
 from runwire.protocol.payload import MalformedPayload, Opaque, Payload
 
 ACCOUNTABLE = (
@@ -117,6 +119,9 @@ _WHAT: Mapping[type, Callable[..., str]] = {
     PolicyModelRewrote: lambda said: f"{said.from_model} became {said.to_model}: {said.reason}",
     ShellCommand: lambda said: f"$ {' '.join(said.argv)} [{said.sandbox_layer}]",
     ShellExited: lambda said: f"exit {said.exit_code}" if said.signal is None else f"ended by {said.signal}",
+    HttpRequested: lambda said: f"{said.method} {said.url}",
+    WebFetchRequested: lambda said: f"{said.method} {said.url}",
+    FileWriteProposed: lambda said: f"{said.path}: {said.summary}",
     EditProposed: lambda said: f"{said.path}: {said.summary}",
     MultiEditProposed: lambda said: f"{', '.join(said.paths)}: {said.summary}",
     EditApplied: lambda said: said.patch_artifact_id,

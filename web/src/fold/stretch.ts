@@ -8,6 +8,11 @@ export class Stretch {
   // The index of the block that each event made or changed.
   readonly #places: number[] = [];
 
+  /** The sequence of the newest event; -1 if there is none. */
+  get head(): number {
+    return this.told.at(-1)?.event.sequence ?? -1;
+  }
+
   /** Take in the events that follow. */
   take(batch: readonly Told[]): void {
     for (const told of batch) {

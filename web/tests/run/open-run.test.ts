@@ -77,6 +77,40 @@ test("what the run is can be known as soon as the gateway is back", async () => 
   expect(open.failure.value).toBeNull();
 });
 
+test("a run that ended between what was learnt about it and what was read is known to have ended", async () => {
+  let asked = 0;
+  const ended = { run_id: RUN, status: "completed", head_sequence: LINES.length - 1 };
+  gateway.on(`GET runs/${RUN}`, () => {
+    asked += 1;
+    return asked === 1 ? { run_id: RUN, status: "running", head_sequence: 2 } : ended;
+  });
+  const open = await opened();
+  await vi.waitFor(() => expect(open.run.value?.status).toBe("completed"), PATIENCE_MS);
+});
+
+test("an answer about the run that comes late does not undo a newer one", async () => {
+  const head = LINES.length - 1;
+  const answers: ((status: string, head: number) => void)[] = [];
+  const open = await opened();
+  gateway.on(
+    `GET runs/${RUN}`,
+    () =>
+      new Promise((resolve) => {
+        answers.push((status, head_sequence) => resolve({ run_id: RUN, status, head_sequence }));
+      }),
+  );
+  const said = { ...LINES[0]?.event, type: "run.note" } as (typeof LINES)[number]["event"];
+  await gateway.say({ ...said, sequence: head + 1 });
+  await vi.waitFor(() => expect(answers.length).toBe(1), PATIENCE_MS);
+  await gateway.say({ ...said, sequence: head + 2 });
+  await vi.waitFor(() => expect(answers.length).toBe(2), PATIENCE_MS);
+  answers[1]?.("completed", head + 2);
+  await vi.waitFor(() => expect(open.run.value?.status).toBe("completed"), PATIENCE_MS);
+  answers[0]?.("running", head + 1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(open.run.value?.status).toBe("completed");
+});
+
 test("an event is found by its sequence, also where earlier ones were pruned", async () => {
   stored = stored.filter((_, place) => place === 0 || place > 10);
   const open = await opened();

@@ -6,7 +6,7 @@ import type { List } from "../../wire/resources/runs";
 import type { Artifact } from "../../wire/resources/work";
 
 const PAGE = 1_000;
-const TELLING = /^(tool\.(edit|multi_edit|file)\.|artifact\.)/;
+const TELLING = /^(tool\.(edit|multi_edit|file|file_write)\.|artifact\.)/;
 
 export interface Patches {
   /** Nothing until they have been read. */

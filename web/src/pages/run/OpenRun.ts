@@ -73,7 +73,7 @@ export class OpenRun {
 
   /** The sequence of the newest event. */
   get head(): number {
-    return this.told.at(-1)?.event.sequence ?? -1;
+    return this.#held.head;
   }
 
   /** Whether all has been read that there is to know about an event. */
@@ -131,7 +131,8 @@ export class OpenRun {
   #caughtUp(): void {
     this.isReading.value = false;
     this.failure.value = null;
-    if (this.run.peek() === null) this.#ask();
+    // It may have gone on, and even ended, between what was learnt about it and what was read.
+    if (this.#all.head > (this.run.peek()?.head_sequence ?? -1)) this.#ask();
     if (this.#held !== this.#all) {
       const end = this.#held;
       this.#held = this.#all;
@@ -164,7 +165,9 @@ export class OpenRun {
   async #learn(): Promise<void> {
     this.#askedAt = performance.now();
     try {
-      this.run.value = await get<Run>(`runs/${encodeURIComponent(this.runId)}`);
+      const run = await get<Run>(`runs/${encodeURIComponent(this.runId)}`);
+      // What was asked for earlier may come later.
+      if (run.head_sequence >= (this.run.peek()?.head_sequence ?? -1)) this.run.value = run;
     } catch (failure) {
       if (this.run.value === null) this.failure.value = failure;
     }
