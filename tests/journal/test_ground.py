@@ -1,7 +1,9 @@
 """Commits find ground in the WAL: the file grows now and then, not each time, and what is laid there is never taken for events."""
 
+import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,12 +16,12 @@ from tests.spec import spec
 COMMITS = 120
 
 
-async def grow(journal: Journal, wal: Path) -> list[int]:
+async def grow(journal: Journal, wal: Path, run_id: str = "run_a") -> list[int]:
     """Append, commit by commit; return how large the WAL was after each."""
-    await journal.create_run(RunBirth("run_a"), [note()])
+    await journal.create_run(RunBirth(run_id), [note()])
     sizes = []
     for number in range(COMMITS):
-        await journal.append("run_a", note(str(number)))
+        await journal.append(run_id, note(str(number)))
         sizes.append(wal.stat().st_size)
     return sizes
 
@@ -29,6 +31,31 @@ async def test_the_wal_grows_now_and_then_and_not_with_each_commit(tmp_path: Pat
         sizes = await grow(journal, tmp_path / "journal.db-wal")
     assert sizes == sorted(sizes)
     assert len(set(sizes)) < COMMITS / 8
+
+
+async def test_a_wal_that_was_cut_finds_ground_again(tmp_path: Path) -> None:
+    wal = tmp_path / "journal.db-wal"
+    async with opened(tmp_path / "journal.db", settle_s=3600) as journal:
+        before = await grow(journal, wal)
+        await journal.keeper.seal_all()
+        assert wal.stat().st_size < before[-1]
+        sizes = await grow(journal, wal, "run_b")
+    assert len(set(sizes)) < COMMITS / 8
+
+
+async def test_the_wal_is_asked_for_its_size_only_when_ground_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def counted(path: str) -> os.stat_result:
+        asked.append(path)
+        return os.stat(path)
+
+    async with opened(tmp_path / "journal.db", settle_s=3600) as journal:
+        monkeypatch.setattr("runwire.journal.store.ground.os", SimpleNamespace(stat=counted))
+        sizes = await grow(journal, tmp_path / "journal.db-wal")
+    assert 0 < len(asked) <= len(set(sizes)) + 1
 
 
 @spec("SEQ-4")

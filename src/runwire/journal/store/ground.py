@@ -24,6 +24,7 @@ class Ground:
         """Follow where the WAL of `db` ends, which the connection tells after each of its commits."""
         self._wal = db.filename_wal
         self._used = 0
+        self._end = 0
         db.set_wal_hook(self._grown)
 
     def lay(self, size: int) -> None:
@@ -32,21 +33,27 @@ class Ground:
         A large commit is left to grow the file by itself: its bytes take longer than the growing does.
         """
         needed = size + _OTHER_BYTES
-        if needed > _STEP_BYTES:
+        if needed > _STEP_BYTES or self._used + needed <= self._end:
             return
         # Without room on the disk the commit itself will say so.
         with suppress(OSError):
-            end = os.stat(self._wal).st_size
-            if end < self._used:
+            # The file is asked for its size as seldom as can be: where its times have been read, some file systems write
+            # them anew with the next commit, which takes as long as half of a sync.
+            self._end = os.stat(self._wal).st_size
+            if self._end < self._used:
                 # It has been cut, and begins anew.
                 self._used = 0
-            if end < self._used + needed:
+            if self._end < self._used + needed:
                 with open(self._wal, "r+b", buffering=0) as wal:
-                    wal.seek(end)
-                    wal.write(_STEP)
+                    wal.seek(self._end)
+                    self._end += wal.write(_STEP)
 
     def _grown(self, db: apsw.Connection, _: str, pages: int) -> int:
-        self._used = pages * _FRAME_BYTES
+        used = pages * _FRAME_BYTES
+        if used < self._used:
+            # Another round, perhaps of a file that has been cut meanwhile.
+            self._end = 0
+        self._used = used
         if pages >= BACKSTOP_PAGES:
             # One who follows the WAL takes over what SQLite would do by itself here, and like it goes on without.
             with suppress(apsw.Error):
