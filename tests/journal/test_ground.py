@@ -1,5 +1,6 @@
 """Commits find ground in the WAL: the file grows now and then, not each time, and what is laid there is never taken for events."""
 
+import asyncio
 import os
 import shutil
 from pathlib import Path
@@ -11,6 +12,7 @@ from runwire.journal.journal import Journal
 from runwire.journal.records import RunBirth
 from tests.journal.conftest import opened
 from tests.journal.reading import note, whole_log
+from tests.patience import PATIENCE_S
 from tests.spec import spec
 
 COMMITS = 120
@@ -79,3 +81,30 @@ async def test_the_wal_begins_anew_where_nobody_seals(tmp_path: Path, monkeypatc
         sizes = await grow(journal, tmp_path / "journal.db-wal")
         assert len(await whole_log(journal, "run_a")) == COMMITS + 1
     assert sizes[-1] - sizes[0] < COMMITS * 8192 / 2
+
+
+async def test_the_wal_is_copied_back_and_begins_anew_though_the_appends_do_not_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runwire.journal.keeper._USED_BYTES", 256 * 1024)
+    monkeypatch.setattr("runwire.journal.keeper._LOOK_S", 0.001)
+    monkeypatch.setattr("runwire.journal.store.ground.BACKSTOP_PAGES", 1 << 40)
+    wal = tmp_path / "journal.db-wal"
+    count = 1
+    async with opened(tmp_path / "journal.db", settle_s=3600) as journal:
+        await journal.create_run(RunBirth("run_a"), [note()])
+        rounds = {_round(wal)}
+        async with asyncio.timeout(PATIENCE_S):
+            while len(rounds) < 4:
+                await journal.append("run_a", note(str(count)))
+                rounds.add(_round(wal))
+                count += 1
+        assert len(await whole_log(journal, "run_a")) == count
+    async with opened(tmp_path / "journal.db", settle_s=3600) as journal:
+        assert len(await whole_log(journal, "run_a")) == count
+
+
+def _round(wal: Path) -> bytes:
+    """What the WAL's head says of its present round."""
+    with wal.open("rb") as file:
+        return file.read(32)[16:24]

@@ -32,7 +32,12 @@ _T = TypeVar("_T")
 _GATHERED_BYTES = 256 * 1024 * 1024
 _SHARE = 0.15
 _BACKLOG_BYTES = 512 * 1024 * 1024
-_WAL_BYTES = 64 * 1024 * 1024
+# The WAL is copied back when so much of it is in use, most of it beside the writer. The file stays as it is, because to
+# overwrite it is cheaper than to grow it, unless it has become longer than it should ever be or nothing happens any more.
+_USED_BYTES = 32 * 1024 * 1024
+_REST_BYTES = 4 * 1024 * 1024
+_PASSES = 4
+_WAL_BYTES = 128 * 1024 * 1024
 _QUIET_WAL_BYTES = 1024 * 1024
 _FREE_PAGES = 256
 _LOCK_WAIT_S = 5.0
@@ -133,6 +138,8 @@ class Keeper:
 
     async def _seal_while_growing(self) -> None:
         while self._unsealed.bytes:
+            if self._log.wal_bytes > _USED_BYTES:
+                await self._copy_back()
             if self._unsealed.bytes < _GATHERED_BYTES and not await self._settled():
                 continue
             self._grown.clear()
@@ -143,6 +150,15 @@ class Keeper:
                     return
                 await self._tidy(self._still)
             self.failure = None
+
+    async def _copy_back(self) -> None:
+        """Copy the WAL back while others append to it, and its end while nobody does: the next commit begins it anew."""
+        async with self.held(wait_s=0), self._alone:
+            for _ in range(_PASSES):
+                copied = await self._do(lambda: checkpoint(self._connection()))
+                if self._log.wal_bytes - copied < _REST_BYTES:
+                    break
+            await self._exclusively(checkpoint)
 
     async def _settled(self) -> bool:
         """Wait a while for the log to settle and say whether it has. No commit wakes the keeper: there may be thousands."""

@@ -20,6 +20,8 @@ from runwire.errors import (
 )
 
 PAGE_BYTES = 8192
+FRAME_BYTES = PAGE_BYTES + 24
+"""What a page takes in the WAL."""
 BACKSTOP_PAGES = 16_384
 """Where a commit copies the WAL back by itself: far beyond what the sealer lets pile up, for processes that run none."""
 

@@ -78,6 +78,11 @@ class Log:
         """The feed position that the next event will take."""
         return self._next_position
 
+    @property
+    def wal_bytes(self) -> int:
+        """How much of the WAL is in use."""
+        return self._ground.used
+
     def head(self, run_id: str) -> Head | None:
         """Where a run ends, if this process has had to know."""
         return self._heads.get(run_id)

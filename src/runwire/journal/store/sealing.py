@@ -15,7 +15,7 @@ import apsw
 from runwire.errors import StoreCorrupt
 from runwire.journal.frames import END, cut, last_sequence, skip
 from runwire.journal.records import Head
-from runwire.journal.store.database import impatient, snapshot, translated, writing
+from runwire.journal.store.database import FRAME_BYTES, impatient, snapshot, translated, writing
 from runwire.journal.store.entries import Entry, pack_places, unpack
 from runwire.journal.store.reading import deflate, inflate
 from runwire.journal.store.rows import save_story
@@ -200,10 +200,15 @@ def give_back(db: apsw.Connection, pages: int) -> int:
         return int(db.pragma("freelist_count"))
 
 
-def checkpoint(db: apsw.Connection) -> None:
-    """Copy what the WAL holds into the database, as far as no reader needs it, without making anyone wait."""
+def checkpoint(db: apsw.Connection) -> int:
+    """Copy what the WAL holds into the database, as far as no reader needs it, without making anyone wait.
+
+    Returns up to where in the WAL that is now, in bytes.
+    """
+    copied = 0
     with translated(), impatient(db):
-        db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        _, copied = db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    return copied * FRAME_BYTES
 
 
 def truncate_wal(db: apsw.Connection) -> None:
