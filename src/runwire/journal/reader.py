@@ -15,6 +15,7 @@ from runwire.errors import RunNotFound
 from runwire.journal.frames import cut, last_sequence
 from runwire.journal.records import Batch, FeedEvent, Head, RunInfo
 from runwire.journal.store.database import open_reader, snapshot
+from runwire.journal.store.known import Known
 from runwire.journal.store.reading import Keep, Poured, next_position, pour, read_feed, read_segment
 from runwire.journal.store.rows import list_heads, load_head
 from runwire.journal.store.unsealed import Unsealed
@@ -57,7 +58,7 @@ class Reader:
         self._path = path
         self._tail = tail
         self._unsealed = unsealed
-        self._known = known
+        self._known = Known(known)
         self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="runwire-read")
         self._pouring_threads = ThreadPoolExecutor(max_workers=_POURING_THREADS, thread_name_prefix="runwire-pour")
         self._pouring = asyncio.Semaphore(_POURING_THREADS)
@@ -76,7 +77,7 @@ class Reader:
 
     async def run(self, run_id: str) -> RunInfo:
         """What a run is now."""
-        head = self._known(run_id) or await self._load(run_id)
+        head = self._known.head(run_id) or await self._load(run_id)
         if head is None:
             raise RunNotFound(run_id)
         self._keys[run_id] = head.run_key
@@ -86,7 +87,7 @@ class Reader:
         """A run's head from the store. Its newest events have to be told for that: once, for all who ask meanwhile."""
         loading = self._loading.get(run_id)
         if loading is None:
-            loading = self._in_thread(self._threads, lambda db: load_head(db, run_id, self._unsealed))
+            loading = self._in_thread(self._threads, lambda db: load_head(db, run_id, self._unsealed, self._known))
             self._loading[run_id] = loading
             loading.add_done_callback(lambda _: self._loading.pop(run_id, None))
         # One who gives up must not take it from the others.
@@ -97,7 +98,7 @@ class Reader:
         heads = await self.query(
             lambda db: list(list_heads(db, self._unsealed, where, values, limit, known=self._known))
         )
-        return [(self._known(head.birth.run_id) or head).info() for head in heads]
+        return [(self._known.head(head.birth.run_id) or head).info() for head in heads]
 
     def newest(self, run_id: str, after: int, max_bytes: int) -> Batch | None:
         """Frames past `after` from memory, or None when the store has to be asked or there are none."""
@@ -150,9 +151,10 @@ class Reader:
         return Batch(last, page.frames[page.start : end])
 
     def forget(self) -> None:
-        """Drop every page: the store has changed below them."""
+        """Drop what was read: the store has changed below it."""
         self._pages.clear()
         self._keys.clear()
+        self._known.forget()
 
     async def feed(self, position: int, limit: int) -> tuple[list[FeedEvent], int]:
         """Up to `limit` events of all runs from `position` on, and where to go on; an empty list is the end."""

@@ -1,6 +1,6 @@
 """Run rows: what SQLite remembers of a run beside its events."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import apsw
 
@@ -8,6 +8,7 @@ from runwire.journal.frames import split
 from runwire.journal.records import Head, RunBirth
 from runwire.journal.stamping import Growth
 from runwire.journal.store.database import writing
+from runwire.journal.store.known import Known
 from runwire.journal.store.reading import read_segment
 from runwire.journal.store.unsealed import Unsealed
 from runwire.journal.story import Story, decode_story, encode_story, retell
@@ -122,10 +123,10 @@ def lease_of(db: apsw.Connection, run_key: int) -> int:
     return int(next(db.execute("SELECT lease_generation FROM runs WHERE run_key = ?", (run_key,)))[0])
 
 
-def load_head(db: apsw.Connection, run_id: str, unsealed: Unsealed) -> Head | None:
+def load_head(db: apsw.Connection, run_id: str, unsealed: Unsealed, known: Known | None = None) -> Head | None:
     """A run's end as row and log tell it together, or None."""
     row = db.execute(f"SELECT {_COLUMNS} FROM runs WHERE run_id = ? AND status != ?", (run_id, IMPORTING)).fetchone()
-    return None if row is None else _head(db, row, unsealed)
+    return None if row is None else _head(db, row, unsealed, known)
 
 
 def list_heads(
@@ -135,19 +136,19 @@ def list_heads(
     values: tuple[object, ...],
     limit: int,
     *,
-    known: Callable[[str], Head | None],
+    known: Known,
 ) -> Iterator[Head]:
-    """Runs that fit a condition, newest first. Of one that is known no event is told again, however many are unsealed."""
+    """Runs that fit a condition, newest first. No event is told again of one that is known, or that has been told before."""
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM runs WHERE status != ? AND ({where}) ORDER BY run_key DESC LIMIT ?",
         (IMPORTING, *values, limit),
     )
     found: list[_Row] = list(rows)
     for row in found:
-        yield known(row[1]) or _head(db, row, unsealed)
+        yield known.head(row[1]) or _head(db, row, unsealed, known)
 
 
-def _head(db: apsw.Connection, row: _Row, unsealed: Unsealed) -> Head:
+def _head(db: apsw.Connection, row: _Row, unsealed: Unsealed, known: Known | None) -> Head:
     run_key, run_id, task_id, session_id, agent, created_ns, updated_ns, first, sequence, chain, lease, told, state = (
         row
     )
@@ -166,20 +167,29 @@ def _head(db: apsw.Connection, row: _Row, unsealed: Unsealed) -> Head:
         lease_generation=lease,
         story=decode_story(state),
     )
-    _catch_up(db, head, told, unsealed)
+    if known is not None:
+        told = known.go_on(head, told)
+    if told < head.sequence:
+        told = _catch_up(db, head, told, unsealed)
+        if known is not None:
+            known.keep(head, told)
     return head
 
 
-def _catch_up(db: apsw.Connection, head: Head, told: int, unsealed: Unsealed) -> None:
-    """Tell the events that came after the stored state: text deltas and the like, which change no row."""
+def _catch_up(db: apsw.Connection, head: Head, told: int, unsealed: Unsealed) -> int:
+    """Tell the events that came after the stored state: text deltas and the like, which change no row.
+
+    Returns through which event that was: this snapshot may be older than what is known of the run's end.
+    """
     while told < head.sequence:
         segment = read_segment(db, head.run_key, told, unsealed.positions(head.run_key, told, 64))
         if segment is None:
-            return
+            break
         for _, stored in split(segment.frames):
             head.story = retell(head.story, stored)
         head.updated_ns = nanoseconds(occurred_at_of(stored))
         told = segment.last
+    return told
 
 
 def sweep(db: apsw.Connection) -> None:
