@@ -1,5 +1,6 @@
 """What every path is given: how long to measure, where to write, which cores to use."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -38,3 +39,5 @@ class Context:
             yield directory
         finally:
             shutil.rmtree(directory, ignore_errors=True)
+            # A disk that is still busy with what has gone would be measured by whoever comes next.
+            os.sync()

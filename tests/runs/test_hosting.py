@@ -1,6 +1,7 @@
 """What an executor sees of its run: permits that park, messages, facts, time, artifacts."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -344,6 +345,32 @@ async def test_after_its_grace_a_worker_that_closes_stops_what_still_works(house
     assert (await house.types(run_id))[-3:] == ["tool.cancelled", "turn.failed", "agent.state_changed"]
     async with at_work(house.worker(never)):
         await house.end(run_id)
+
+
+@pytest.mark.parametrize("rests", [True, False])
+async def test_a_run_that_is_being_claimed_when_its_worker_closes_comes_to_rest_as_well(
+    house: House, rests: bool
+) -> None:
+    stop = asyncio.Event()
+
+    async def never(host: RunHost) -> Ended:
+        while rests:
+            await host.said()
+        await asyncio.Event().wait()
+        return Finished()
+
+    def probe(reached: str) -> None:
+        if reached == "claiming":
+            stop.set()
+
+    watched = replace(house, ground=replace(house.ground, probe=probe))
+    run_id = await house.run()
+    async with asyncio.timeout(PATIENCE_S):
+        await watched.worker(never, manners=Manners(close_grace_s=PATIENCE_S if rests else 0.05)).work(stop)
+    assert (await house.types(run_id))[2:] == ["run.started", "agent.state_changed"]
+    entry = await house.journal.reader.query(lambda db: find_entry(db, run_id))
+    assert entry is not None
+    assert (entry.state, entry.worker_id) == ("ready", None)
 
 
 async def test_a_permit_on_a_lease_that_is_over_lets_nothing_happen(house: House) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from runwire.host import Ended, Executor, Failed, Past, RunFacts, Stopped
 from runwire.journal.bell.topics import QUEUE, control
@@ -96,14 +97,16 @@ class Supervisor:
         self._children = children
         self._manners = manners
         self._hosts: dict[str, Host] = {}
-        self._at_rest = asyncio.Event()
-        self._at_rest.set()
+        self._closing = False
+        self._graces: dict[str, asyncio.TimerHandle] = {}
 
     async def carry(self, held: Held, alive: Callable[[], bool], word: Control) -> Awaitable[None]:
         """Work on a run until its stay is over; what comes back ends the stay and may be left to itself."""
         host, own = await self._open(held, alive)
         self._hosts[held.run_id] = host
-        self._at_rest.clear()
+        if self._closing:
+            # It was being claimed when that began.
+            self._let_rest(host)
         limit = None if host.facts.timeout_s is None else _Limit(host, self._left_s(host, own))
         word.watch(host)
         try:
@@ -113,8 +116,8 @@ class Supervisor:
             if limit is not None:
                 limit.cancel()
             del self._hosts[held.run_id]
-            if not self._hosts:
-                self._at_rest.set()
+            if (grace := self._graces.pop(held.run_id, None)) is not None:
+                grace.cancel()
         return self._conclude(host, outcome)
 
     def lose(self) -> None:
@@ -122,16 +125,17 @@ class Supervisor:
         for host in list(self._hosts.values()):
             host.stop("lost", reason="the lease ran out")
 
-    async def close(self) -> None:
-        """Let every run come to rest: first at a place of its own choice, after the grace wherever it is."""
+    def close(self) -> None:
+        """Let every run come to rest, and those that come after: first at a place of its own choice, then wherever it is."""
+        self._closing = True
         for host in list(self._hosts.values()):
-            host.close()
-        try:
-            async with asyncio.timeout(self._manners.close_grace_s):
-                await self._at_rest.wait()
-        except TimeoutError:
-            for host in list(self._hosts.values()):
-                host.stop("closing", by="system", reason=_RESTING)
+            self._let_rest(host)
+
+    def _let_rest(self, host: Host) -> None:
+        host.close()
+        stop = partial(host.stop, "closing", by="system", reason=_RESTING)
+        loop = asyncio.get_running_loop()
+        self._graces[host.held.run_id] = loop.call_later(self._manners.close_grace_s, stop)
 
     async def _open(self, held: Held, alive: Callable[[], bool]) -> tuple[Host, list[Past]]:
         past = list(held.known) if held.known is not None else await read_chain(self._ground.journal, held.run_id)

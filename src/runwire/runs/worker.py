@@ -73,7 +73,7 @@ class Worker:
                     self._closing = True
                     listening.cancel()
                     self._wake()
-                    await self._supervisor.close()
+                    self._supervisor.close()
                 keeping.cancel()
         finally:
             self._tasks = None
