@@ -20,7 +20,7 @@ from acp import (
 )
 from acp.schema import EnvVariable, McpServerStdio, PromptResponse
 
-from tests.acp.editor import editing
+from tests.acp.editor import PATIENCE_S, editing
 from tests.cli.program import Shell
 from tests.cli.running import Gateway
 from tests.cli.working import done, edit, rows, script, sh, workspace
@@ -148,6 +148,35 @@ async def test_a_prompt_while_a_run_is_alive_is_heard_by_that_run(shell: Shell, 
         assert editor.said(chat, "user_message_chunk") == ""
     events = rows(shell.runwire("--data", str(gateway.data), "--json", "export", run_of(answers[0])))
     assert [one["data"]["text"] for one in events if one["type"] == "user.message"] == ["begin", "and be quick"]
+
+
+async def test_what_is_said_to_a_run_as_it_ends_is_heard_by_the_one_that_goes_on_with_it(
+    shell: Shell, gateway: Gateway
+) -> None:
+    folder = workspace(shell)
+    model = script(shell.home, sh(wait_for("go")), done("Begun."), done("Quickly."))
+    async with editing(shell, gateway.data, "--model", model) as editor:
+        chat = await editor.new(folder)
+        first = asyncio.create_task(editor.prompt(chat, "begin"))
+        await editor.until(lambda: "begun" in str(editor.calls(chat)))
+        second = asyncio.create_task(editor.prompt(chat, "and be quick"))
+        while not waits(gateway.data, "and be quick"):
+            await asyncio.sleep(0.05)
+        # As if it had been said between the last time that the run listened and its end.
+        with closing(sqlite3.connect(gateway.data / "journal.db", timeout=PATIENCE_S)) as store, store:
+            store.execute("UPDATE messages SET run_id = 'run_of_nobody'")
+            store.execute(
+                "CREATE TRIGGER said_late AFTER DELETE ON queue BEGIN "
+                "UPDATE messages SET run_id = OLD.run_id WHERE run_id = 'run_of_nobody'; END"
+            )
+        (folder / "go").touch()
+        answers = await asyncio.gather(first, second)
+        assert [one.stop_reason for one in answers] == ["end_turn", "end_turn"]
+        assert run_of(answers[0]) != run_of(answers[1])
+        assert editor.said(chat) == "Begun.Quickly."
+        assert editor.said(chat, "user_message_chunk") == ""
+    events = rows(shell.runwire("--data", str(gateway.data), "--json", "export", run_of(answers[1])))
+    assert [one["data"]["text"] for one in events if one["type"] == "user.message"] == ["and be quick"]
 
 
 @pytest.mark.parametrize(

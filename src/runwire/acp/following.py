@@ -49,6 +49,8 @@ class Following:
         """Set when the past has been told."""
         self.over = asyncio.Event()
         """Set when nothing more will be told."""
+        self.heard = 0
+        """How often somebody was heard, its own prompt included."""
         self.failure: RunwireError | None = None
         """Why it could not be followed to the end."""
         self._audience = audience
@@ -60,6 +62,11 @@ class Following:
             telling=self.telling,
             stopping=lambda: self.stopping,
         )
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether it has come to its end by itself."""
+        return self.telling.drawing.run.status == "completed"
 
     async def follow(self) -> None:
         """Tell all of it, and ask what it asks."""
@@ -108,8 +115,10 @@ class Following:
 
     async def _tell(self, event: Event) -> None:
         block = self.telling.draw(event.envelope)
-        if isinstance(block, User) and self._shown(block):
-            return
+        if isinstance(block, User):
+            self.heard += 1
+            if self._shown(block):
+                return
         if isinstance(block, Edit) and block.diff is None:
             await self._fetch(block)
         for update in self.telling.tell(event.envelope, block):

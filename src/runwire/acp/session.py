@@ -99,27 +99,32 @@ class Session:
     async def _carry_out(self, said: Said, cancelled: asyncio.Event) -> Answered | Exception:
         """What came of a prompt. A failure is returned, because it is nobody's but the prompt's."""
         try:
-            following = await self._begin(said)
+            following, heard_before = await self._begin(said)
             if cancelled.is_set():
                 await following.stop()
             await following.over.wait()
+            if following.heard == heard_before and following.is_completed:
+                # It came to its end just as this was said to it.
+                following = await self._taken_up(following)
+                await following.over.wait()
             if following.failure is not None:
                 return following.failure
             return answer_of(following.run, following.telling)
         except (RunwireError, Refusal) as failure:
             return failure
 
-    async def _begin(self, said: Said) -> Following:
-        """The run that deals with a prompt: the one that is alive and hears it, or a new one."""
+    async def _begin(self, said: Said) -> tuple[Following, int]:
+        """The run that deals with a prompt: the one that is alive and hears it, or a new one; and what it had heard before."""
         current = self._following
         if current is None or current.over.is_set():
             latest = None if self.task_id is None else await self._latest(self.task_id)
             if latest is None or latest.finished:
-                return self._follow(await self._start(latest, said), ours=True)
+                return self._follow(await self._start(latest, said), ours=True), -1
             # Somebody else has made it go on meanwhile.
             current = self._follow(latest, ours=False)
+        heard_before = current.heard
         if await self._hears(current, said):
-            return current
+            return current, heard_before
         await current.over.wait()
         return await self._begin(said)
 
@@ -135,6 +140,14 @@ class Session:
             return False
         self._audience.said[said.text] += 1
         return True
+
+    async def _taken_up(self, ended: Following) -> Following:
+        """Go on with a run that is over, in one that hears first what waits. Another prompt may have done so already."""
+        if self._following is ended:
+            run = await self._client.resume(ended.run)
+            if self._following is ended:
+                return self._follow(run, ours=False)
+        return self._following or ended
 
     async def _start(self, latest: Run | None, said: Said) -> Run:
         if latest is not None:
