@@ -20,11 +20,13 @@ from acp import (
 )
 from acp.schema import EnvVariable, McpServerStdio, PromptResponse
 
-from tests.acp.editor import PATIENCE_S, editing
+from tests.acp.editor import PATIENCE_S, Editor, editing
 from tests.cli.program import Shell
 from tests.cli.running import Gateway
 from tests.cli.working import done, edit, rows, script, sh, workspace
 from tests.native.mcp import servers
+
+Prompting = asyncio.Task[PromptResponse]
 
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
@@ -131,18 +133,24 @@ async def test_a_later_prompt_goes_on_with_the_same_conversation(shell: Shell, g
     assert {one["session_id"] for one in listed} == {chat}
 
 
+async def said_meanwhile(editor: Editor, folder: Path, data: Path) -> tuple[str, Prompting, Prompting]:
+    """A conversation whose run waits in a tool, its prompt, and a second one that waits to be heard by that run."""
+    chat = await editor.new(folder)
+    first = asyncio.create_task(editor.prompt(chat, "begin"))
+    await editor.until(lambda: "begun" in str(editor.calls(chat)))
+    second = asyncio.create_task(editor.prompt(chat, "and be quick"))
+    while not waits(data, "and be quick"):
+        await asyncio.sleep(0.05)
+    return chat, first, second
+
+
 async def test_a_prompt_while_a_run_is_alive_is_heard_by_that_run(shell: Shell, gateway: Gateway) -> None:
     folder = workspace(shell)
     model = script(shell.home, sh(wait_for("go")), done())
     async with editing(shell, gateway.data, "--model", model) as editor:
-        chat = await editor.new(folder)
-        first = asyncio.create_task(editor.prompt(chat, "begin"))
-        await editor.until(lambda: "begun" in str(editor.calls(chat)))
-        second = asyncio.create_task(editor.prompt(chat, "and be quick"))
-        while not waits(gateway.data, "and be quick"):
-            await asyncio.sleep(0.05)
+        chat, *prompts = await said_meanwhile(editor, folder, gateway.data)
         (folder / "go").touch()
-        answers = await asyncio.gather(first, second)
+        answers = await asyncio.gather(*prompts)
         assert [one.stop_reason for one in answers] == ["end_turn", "end_turn"]
         assert run_of(answers[0]) == run_of(answers[1])
         assert editor.said(chat, "user_message_chunk") == ""
@@ -156,12 +164,7 @@ async def test_what_is_said_to_a_run_as_it_ends_is_heard_by_the_one_that_goes_on
     folder = workspace(shell)
     model = script(shell.home, sh(wait_for("go")), done("Begun."), done("Quickly."))
     async with editing(shell, gateway.data, "--model", model) as editor:
-        chat = await editor.new(folder)
-        first = asyncio.create_task(editor.prompt(chat, "begin"))
-        await editor.until(lambda: "begun" in str(editor.calls(chat)))
-        second = asyncio.create_task(editor.prompt(chat, "and be quick"))
-        while not waits(gateway.data, "and be quick"):
-            await asyncio.sleep(0.05)
+        chat, *prompts = await said_meanwhile(editor, folder, gateway.data)
         # As if it had been said between the last time that the run listened and its end.
         with closing(sqlite3.connect(gateway.data / "journal.db", timeout=PATIENCE_S)) as store, store:
             store.execute("UPDATE messages SET run_id = 'run_of_nobody'")
@@ -170,7 +173,7 @@ async def test_what_is_said_to_a_run_as_it_ends_is_heard_by_the_one_that_goes_on
                 "UPDATE messages SET run_id = OLD.run_id WHERE run_id = 'run_of_nobody'; END"
             )
         (folder / "go").touch()
-        answers = await asyncio.gather(first, second)
+        answers = await asyncio.gather(*prompts)
         assert [one.stop_reason for one in answers] == ["end_turn", "end_turn"]
         assert run_of(answers[0]) != run_of(answers[1])
         assert editor.said(chat) == "Begun.Quickly."
